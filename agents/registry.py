@@ -59,6 +59,13 @@ BOTS: Registry[Any] = Registry(
             only_by_name=True,
             files=("data/policy-memory.safetensors",),
         ),
+        "policy-improved": Declaration(
+            "policies.improved_policy:ImprovedPolicyBot",
+            needs_torch=True,
+            only_by_name=True,
+            files=("data/policy.safetensors",),
+            files_by_parameter={"network": "data/policy-improved.safetensors"},
+        ),
         "search": Declaration(
             "search.bot:SearchBot",
             needs_torch=True,

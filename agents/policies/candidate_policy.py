@@ -159,13 +159,17 @@ class CandidatePolicyBot:
                 chosen[index] = actions[np.arange(len(index)), best]
         return chosen
 
-    def action_chances(self, view: PlayerView) -> np.ndarray:
-        """Return the probability of each action, float64 (n, 107). Warns as `act` does."""
+    def action_chances(self, view: PlayerView, exact: bool = False) -> np.ndarray:
+        """Return the probability of each action, float64 (n, 107). Warns as `act` does.
+
+        They are computed in single precision, or, by a deterministic bot, in double precision if `exact`.
+        """
         self._check_rules(view)
         rows, actions, table = self._candidates(view, DISCARD_ROWS)
-        dtype = self.network.draws.outputs.weight.dtype
+        network = self._exact if exact else self.network
+        dtype = network.draws.outputs.weight.dtype
         with torch.inference_mode():
-            logits, _ = self.network.action_logits(
+            logits, _ = network.action_logits(
                 torch.from_numpy(rows).to(dtype),
                 torch.from_numpy(actions),
                 torch.from_numpy(table).to(dtype),

@@ -85,7 +85,7 @@ class BestResponseBot(SearchBot):
 
     def _tried(self, view: PlayerView) -> list[np.ndarray]:
         """Return the policy's choice and its next likeliest actions, int64 (k,), for each view."""
-        logits, actions = (array.reshape(len(view), -1) for array in self._players.logits(view.records))
+        logits, actions = (array.reshape(len(view), -1) for array in self.players.logits(view.records))
         logits = np.where(actions == NO_ACTION, -np.inf, logits.astype(np.float64))
         chances = np.exp(logits - logits.max(axis=1, keepdims=True))
         chances /= chances.sum(axis=1, keepdims=True)
@@ -122,7 +122,8 @@ class BestResponseBot(SearchBot):
             parts = np.split(won.reshape(-1, num_new), np.cumsum(num_tried)[:-1])
             for index, part in zip(active, parts, strict=True):
                 gains[index] = np.concatenate([gains[index], part[1:] - part[0]], axis=1)
-                others[index], gains[index] = self.hopeful(others[index], gains[index])
+                hopeful = self.are_hopeful(gains[index])
+                others[index], gains[index] = others[index][hopeful], gains[index][hopeful]
             begin, end = end, min(2 * end, self.samples)
         return [self.best(int(first[0]), *rest) for first, *rest in zip(tried, others, gains, strict=True)]
 

@@ -87,7 +87,7 @@ class RolloutPlayers:
     def __init__(self, network: CandidateScorer, opponent: Agent | None) -> None:
         self.opponent = opponent
         check_no_memory(network)
-        self._network = Network(
+        self.network = Network(
             read_layers(network.draws), read_layers(network.discards), room_for_one(network.hidden)
         )
 
@@ -107,7 +107,7 @@ class RolloutPlayers:
         while len(running):
             both = self.opponent is None
             running = _play_policy(
-                self._network, games.state, running, players, both, (turns - averaged, turns), begun, won
+                self.network, games.state, running, players, both, (turns - averaged, turns), begun, won
             )
             if len(running) and self.opponent is not None:
                 play_turns(games, self.opponent, running)
@@ -119,7 +119,7 @@ class RolloutPlayers:
         """Return logits and actions, float32 and int64 (n, 11, 2), of the players of `VIEW` records."""
         logits = np.zeros((len(views), DISCARD_ROWS, 2), np.float32)
         actions = np.empty((len(views), DISCARD_ROWS, 2), np.int64)
-        _write_logits(self._network, views, logits, actions)
+        _write_logits(self.network, views, logits, actions)
         return logits, actions
 
 
@@ -260,7 +260,7 @@ def score_candidates(network, public, private, player: int) -> int:
 
 
 @kernel
-def _likeliest(room, num_rows: int) -> int:
+def likeliest_action(room, num_rows: int) -> int:
     """Return the possible action with the highest logit."""
     highest, chosen = -np.inf, np.int64(NO_ACTION)
     for row in range(num_rows):
@@ -272,7 +272,7 @@ def _likeliest(room, num_rows: int) -> int:
 
 
 @kernel
-def _value(room, num_rows: int) -> float:
+def position_value(room, num_rows: int) -> float:
     """Return the value of a position: that of its actions, weighted by their probabilities."""
     highest = -np.inf
     for row in range(num_rows):
@@ -319,10 +319,10 @@ def _play_policy(
                 continue
             num_rows = score_candidates(network, public, game.private[mover], mover)
             if draws and begun[number] > turns[0]:
-                won[number] += _value(network.room, num_rows) / 2
+                won[number] += position_value(network.room, num_rows) / 2
             if draws and begun[number] == turns[1]:
                 break
-            play(game, _likeliest(network.room, num_rows))
+            play(game, likeliest_action(network.room, num_rows))
     return waiting[:count]
 
 

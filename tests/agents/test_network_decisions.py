@@ -45,6 +45,8 @@ def threads(request):
         "policy",
         "policy-variants",
         "policy-memory",
+        "policy-improved",
+        "policy-improved:margin=0",
         "offensive",
         "defensive",
         "balanced",

@@ -19,6 +19,8 @@ HELD_OUT = tuple(BOTS.names(held_out=True))
 LEAGUE = ("simple", "simple:knock_at=0", "tonic", "generation")
 """Opponents in the example's default settings."""
 
+IMPROVED = "policy-improved"
+
 GROWTH_FROM = 9_000_000
 """Least number of decisions of the runs from which the growth of strength is estimated."""
 GROWTH_TARGET = 1_000_000_000
@@ -142,20 +144,25 @@ def draw_growth(rows: Sequence[Row], path: Path, origin: str) -> None:
     save_figure(figure, path, dpi=120, origin=origin)
 
 
-def measure_policy(run: Run) -> list[Row]:
-    """Measure the bundled policy against every other bot that decides quickly, except `random`."""
-    opponents = [name for name in agents.quick_names() if name not in ("policy", "random")]
-    return [match_row(run.match("policy", opponent, 20_000)) for opponent in run.some(opponents)]
+def measure_policy(run: Run, policy: str = "policy", games: int = 20_000) -> list[Row]:
+    """Measure a bundled policy against every other bot that decides quickly, except `random`."""
+    opponents = [name for name in agents.quick_names() if name not in (policy, "random")]
+    return [match_row(run.match(policy, opponent, games)) for opponent in run.some(opponents)]
+
+
+def measure_improved(run: Run) -> list[Row]:
+    """Measure the improved policy against the same bots and `policy`."""
+    return measure_policy(run, IMPROVED, 10_000)
 
 
 def policy_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table of the games won by the bundled policy; held-out opponents are marked."""
+    """Return a Markdown table of the games won by a bundled policy; held-out opponents are marked."""
     ordered = sorted(rows, key=lambda row: row["won"])
     lines = [
         (f"`{row['opponent']}`", "yes" if row["opponent"] in HELD_OUT else "", interval(row))
         for row in ordered
     ]
-    return markdown(["`policy` against", "held out", "games won (95 % interval)"], lines, "llr")
+    return markdown([f"`{rows[0]['bot']}` against", "held out", "games won (95 % interval)"], lines, "llr")
 
 
 def measure_scores(run: Run) -> list[Row]:
@@ -238,6 +245,15 @@ EXPERIMENTS = [
         policy_table,
         seed=77,
         time="half an hour",
+    ),
+    Experiment(
+        IMPROVED,
+        "The policy with better discards against every bot",
+        measure_improved,
+        policy_table,
+        games=10_000,
+        seed=79,
+        time="ten minutes",
     ),
     Experiment(
         "policy-score",

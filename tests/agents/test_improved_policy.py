@@ -1,0 +1,182 @@
+"""The bot policy-improved: its network of gains, its file, and its decisions."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from played_positions import views_of_policy  # noqa: E402
+
+from gin_env import agents  # noqa: E402
+from gin_env.agents.policies import gain_network  # noqa: E402
+from gin_env.agents.policies.gain_network import (  # noqa: E402
+    LEAST_LOG,
+    MIN_CHANCE,
+    GainNetwork,
+    Tried,
+    candidate_inputs,
+    load_gain_network,
+    save_gain_network,
+)
+from gin_env.agents.policies.improved_policy import ImprovedPolicyBot  # noqa: E402
+from gin_env.game.actions import NUM_ACTIONS  # noqa: E402
+from gin_env.observations.candidates import NUM_CONTEXT, NUM_FEATURES, are_discarding  # noqa: E402
+from gin_env.observations.observation import NUM_PLANES, PLANES  # noqa: E402
+from gin_env.observations.views import PlayerView  # noqa: E402
+from gin_env.support.tensor_files import TensorFileError, read_tensors, write_tensors  # noqa: E402
+
+pytestmark = pytest.mark.compiled
+
+
+@pytest.fixture(scope="module")
+def views():
+    """Views of both players in games of `policy`, in one batch."""
+    return PlayerView(np.concatenate([view.records for _, view in views_of_policy(20)]))
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A small network and its file."""
+    torch.manual_seed(3)
+    network = GainNetwork(hidden=8, channels=4)
+    save_gain_network(tmp_path / "gains.safetensors", network, {"command": "none"})
+    return network, tmp_path / "gains.safetensors"
+
+
+def test_gains_treat_the_suits_alike():
+    torch.manual_seed(1)
+    network, order = GainNetwork(8, 4), torch.tensor([2, 0, 3, 1])
+    rows, context = torch.rand(5, 11, NUM_FEATURES), torch.rand(5, NUM_CONTEXT)
+    planes, cards = torch.rand(5, NUM_PLANES, 4, 13), torch.randint(52, (5, 11))
+    moved = order.argsort()[cards // 13] * 13 + cards % 13
+    log_chances = -torch.rand(5, 11, 2)
+    gains, belief = network(rows, log_chances, context, planes, cards)
+    other_gains, other_belief = network(rows, log_chances, context, planes[:, :, order], moved)
+    torch.testing.assert_close(gains, other_gains)
+    torch.testing.assert_close(belief.view(5, 4, 13)[:, order], other_belief.view(5, 4, 13))
+
+
+def test_every_input_changes_the_gains():
+    torch.manual_seed(1)
+    shapes = (1, 11, NUM_FEATURES), (1, 11, 2), (1, NUM_CONTEXT), (1, NUM_PLANES, 4, 13)
+    inputs = [torch.rand(shape) for shape in shapes]
+    for each in inputs:
+        each.requires_grad_()
+    gains, _ = GainNetwork()(*inputs, torch.arange(11)[None])
+    rows, log_chances, context, planes = torch.autograd.grad(gains.square().sum(), inputs)
+    assert (log_chances != 0).all()
+    assert (rows != 0).any(dim=(0, 1)).all()
+    assert (context != 0).all()
+    assert (planes != 0).any(dim=(0, 2, 3)).all()
+
+
+def test_file_returns_the_same_network(saved, views):
+    network, path = saved
+    loaded, columns = load_gain_network(path)
+    assert columns.tolist() == list(range(NUM_PLANES * 52))
+    for name, tensor in network.state_dict().items():
+        assert torch.equal(tensor, loaded.state_dict()[name])
+
+
+def test_file_without_a_plane_reads_the_others(saved):
+    """As after a release that adds a plane: the network still reads what it was trained on."""
+    _, path = saved
+    tensors, described = read_tensors(path, gain_network.KIND, gain_network.FILE_VERSION, "")
+    kept = [index for index, name in enumerate(PLANES) if name != "own_shown"]
+    for layer in ("neighbours", "same_rank"):
+        name = f"first_cards.{layer}.weight"
+        tensors[name] = tensors[name][:, kept]
+    parts = described["reads"]["observation"]
+    described["reads"]["observation"] = [part for part in parts if part[0] != "own_shown"]
+    write_tensors(path, gain_network.KIND, gain_network.FILE_VERSION, tensors, described)
+    _, columns = load_gain_network(path)
+    assert columns.tolist() == [52 * plane + card for plane in kept for card in range(52)]
+
+
+@pytest.mark.parametrize(
+    ("entry", "value"),
+    [
+        ("hidden", 9),
+        ("hidden", "8"),
+        ("channels", 0),
+        ("reads", None),
+        ("reads", {"row": [], "context": [], "observation": []}),
+    ],
+)
+def test_damaged_description_is_refused(saved, entry, value):
+    _, path = saved
+    tensors, described = read_tensors(path, gain_network.KIND, gain_network.FILE_VERSION, "")
+    write_tensors(path, gain_network.KIND, gain_network.FILE_VERSION, tensors, described | {entry: value})
+    with pytest.raises(TensorFileError, match=r"gains\.safetensors"):
+        load_gain_network(path)
+
+
+def test_planes_must_begin_with_the_hand(saved):
+    _, path = saved
+    tensors, described = read_tensors(path, gain_network.KIND, gain_network.FILE_VERSION, "")
+    described["reads"]["observation"].reverse()
+    write_tensors(path, gain_network.KIND, gain_network.FILE_VERSION, tensors, described)
+    with pytest.raises(TensorFileError, match="from the hand to the estimate"):
+        load_gain_network(path)
+
+
+def test_margin_decides_between_policy_and_gains(views):
+    policy = agents.make("policy").act(views)
+    assert (ImprovedPolicyBot(margin=100).act(views) == policy).all()
+    few, many = ((ImprovedPolicyBot(margin).act(views) != policy).sum() for margin in (1.0, 0.0))
+    assert 0 < few < many
+
+
+def test_only_probable_discards_replace_the_policy(views):
+    bot = ImprovedPolicyBot(margin=0)
+    chosen, policy = bot.act(views), bot.policy.act(views)
+    changed = np.flatnonzero(chosen != policy)
+    assert are_discarding(views.records)[changed].all()
+    tried = Tried.of(bot.policy.action_chances(views, exact=True))
+    assert (tried.actions[changed] == chosen[changed, None]).any(axis=1).all()
+    assert views.masks()[np.arange(len(views)), chosen].all()
+
+
+def test_best_gain_plus_margin_is_played(views):
+    bot = ImprovedPolicyBot(margin=0.5)
+    discards = views[are_discarding(views.records)]
+    chosen, policy = bot.act(discards), bot.policy.act(discards)
+    tried = Tried.of(bot.policy.action_chances(discards, exact=True))
+    gains = bot.predictor(discards, tried, exact=True) + 0.5 * (tried.actions == policy[:, None])
+    assert (chosen == tried.actions[np.arange(len(discards)), gains.argmax(axis=1)]).all()
+
+
+def test_most_probable_actions_are_tried():
+    chances = np.zeros((2, NUM_ACTIONS))
+    chances[0, [9, 60, 3, 5, 7]] = 0.3, 0.4, 0.1, 0.1, 0.1
+    chances[1, [20, 4]] = 1 - MIN_CHANCE / 2, MIN_CHANCE / 2
+    tried = Tried.of(chances)
+    assert tried.actions.tolist() == [[60, 9, 3, 5], [20, -1, -1, -1]]
+    np.testing.assert_allclose(tried.log_chances[0], np.log([0.4, 0.3, 0.1, 0.1]))
+    np.testing.assert_allclose(tried.log_chances[1, 1:], np.log(MIN_CHANCE))
+
+
+def test_inputs_name_chances_cards_and_places():
+    actions = np.full((1, 11, 2), -1)
+    actions[0, :3] = [[4, -1], [17, 69], [30, 82]]
+    tried = Tried(np.array([[69, 4, -1, -1]]), np.log([[0.6, 0.3, 0.1, 0.1]]))
+    log_chances, cards, places = candidate_inputs(np.zeros((1, 11, NUM_FEATURES)), actions, tried)
+    assert cards[0, :3].tolist() == [4, 17, 30]
+    assert places.tolist() == [[3, 0, 0, 0]]
+    expected = np.full((11, 2), LEAST_LOG)
+    expected[1, 1], expected[0, 0] = np.log([0.6, 0.3])
+    np.testing.assert_allclose(log_chances[0], expected, rtol=1e-6)
+
+
+def test_decisions_do_not_depend_on_the_batch(views):
+    bot = ImprovedPolicyBot()
+    together = bot.act(views)
+    assert [bot.act(views[[index]])[0] for index in range(len(views))] == together.tolist()
+    assert (together < NUM_ACTIONS).all()
+    assert len(bot.act(views[[]])) == 0
+
+
+@pytest.mark.parametrize("margin", [-1, float("nan"), "0.3"])
+def test_impossible_margins_are_refused(margin):
+    with pytest.raises((TypeError, ValueError), match="margin"):
+        ImprovedPolicyBot(margin)
