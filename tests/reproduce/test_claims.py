@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,9 +22,11 @@ from gin_env.reproduce.experiments.claims import (
 )
 from gin_env.reproduce.experiments.hand_strength_claims import shape_of
 from gin_env.reproduce.experiments.hand_strength_figures import SCORES
+from gin_env.reproduce.pages import PAGES
 from gin_env.reproduce.paper_claims import PaperClaim
 from gin_env.reproduce.verdicts import Claim, margin_for
 
+ROOT = Path(__file__).parents[2]
 ROUNDED = Claim(67.5, 68.5)
 """Values from 66 to 70 are acceptable with the margin of 1.5."""
 
@@ -177,3 +181,9 @@ def test_shape_of_scores_follows_from_their_histogram():
     counts = np.random.default_rng(0).integers(0, 50, len(SCORES) - 1)
     scores = np.repeat((SCORES[:-1] + SCORES[1:]) / 2, counts)
     assert shape_of(counts) == pytest.approx((stats.skew(scores), stats.kurtosis(scores)))
+
+
+def test_methods_page_states_the_number_of_verdicts():
+    verdict = re.compile(r"\| *(?:agrees|differs|undecided|fitted|not testable)(?: \(\d+\))? *(?=\|)")
+    number = sum(len(verdict.findall(path.read_text())) for path in (ROOT / PAGES).glob("*.md"))
+    assert f"about {round(number, -1)} verdicts" in (ROOT / PAGES / "methods.md").read_text(), number
