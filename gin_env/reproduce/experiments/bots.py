@@ -357,7 +357,7 @@ EXPERIMENTS = [
         GENERATION,
         table=opponents_table,
         seed=77,
-        time="ten minutes",
+        time="two minutes",
     ),
     Experiment(
         "004/pools",
@@ -373,10 +373,10 @@ EXPERIMENTS = [
         held_out_table,
         games=2000,
         seed=77,
-        time="three minutes",
+        time="a minute",
     ),
     Experiment(
-        "003/in-play", "Safe discards by each estimator", measure_in_play, in_play_table, time="an hour"
+        "003/in-play", "Safe discards by each estimator", measure_in_play, in_play_table, time="two minutes"
     ),
     Experiment(
         "tournament",

@@ -232,7 +232,7 @@ EXPERIMENTS = [
         "Claims of paper 001 about Tonic and knock thresholds",
         PAPER_001,
         games=200_000,
-        time="half an hour",
+        time="a quarter of an hour",
     ),
     claims_experiment(
         "001/likelihoods", "What paper 001 claims about Tonic's estimates", PAPER_001_ESTIMATES, games=0

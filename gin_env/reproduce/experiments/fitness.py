@@ -384,7 +384,7 @@ EXPERIMENTS = [
     match_experiment("000/fitness", "V4 and V2 against the controls and each other", FITNESS),
     Experiment("000/readings", "Readings of V2", measure_readings, readings_table, games=10_000),
     Experiment(
-        "000/shapley", "Shapley values of V4's factors", measure_shapley, shapley_table, time="five minutes"
+        "000/shapley", "Shapley values of V4's factors", measure_shapley, shapley_table, time="two minutes"
     ),
     Experiment(
         "000/tables",
@@ -399,7 +399,7 @@ EXPERIMENTS = [
         "V4 and an early knock",
         measure_early_knock,
         early_knock_table,
-        time="three minutes",
+        time="a minute",
         makes=bots_that_knock_at,
         pictures={"early_knock.png": draw_early_knock},
     ),

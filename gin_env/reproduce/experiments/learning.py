@@ -237,7 +237,7 @@ EXPERIMENTS = [
         measure_policy,
         policy_table,
         seed=77,
-        time="half an hour",
+        time="three minutes",
     ),
     Experiment(
         "policy-score",
@@ -245,6 +245,6 @@ EXPERIMENTS = [
         measure_scores,
         scores_table,
         seed=78,
-        time="ten minutes",
+        time="two minutes",
     ),
 ]

@@ -118,7 +118,7 @@ def gold_table(rows: Sequence[Row]) -> str:
 
 EXPERIMENTS = [
     Experiment(
-        "outside/marjj", "MARJJ against other bots", measure_marjj, marjj_table, GAMES, "five minutes"
+        "outside/marjj", "MARJJ against other bots", measure_marjj, marjj_table, GAMES, "eight minutes"
     ),
     Experiment(
         "outside/parameters",
@@ -126,7 +126,7 @@ EXPERIMENTS = [
         measure_parameters,
         parameters_table,
         GAMES // 2,
-        "five minutes",
+        "a minute",
         seed=1,
     ),
     Experiment(
@@ -135,6 +135,6 @@ EXPERIMENTS = [
         measure_gold,
         gold_table,
         GAMES,
-        "two minutes",
+        "a minute",
     ),
 ]
