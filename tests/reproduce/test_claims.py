@@ -14,6 +14,7 @@ from scipy import stats
 from gin_env.matches.matches import play_match
 from gin_env.reproduce.experiment import Run
 from gin_env.reproduce.experiments.claims import (
+    ensemble_slowdown,
     lead_difference,
     share_visited,
     table_values,
@@ -165,6 +166,15 @@ def test_table_claims_are_measured_without_matches(tmp_path):
     value, (low, high), hands = uncertain_likelihoods("tonic-paper", run)
     assert low < value < high <= 1
     assert hands == 400
+
+
+def test_slowdown_of_the_ensemble_has_an_interval(tmp_path):
+    run = Run(0, True, tmp_path)
+    value, (low, high), hands = ensemble_slowdown("safe-discard", run)
+    assert value > 0
+    assert low <= value <= high
+    assert hands == 40
+    assert run.estimators == ["ensemble:switching=paper", "bayes", "nn", "shankar-cnn"]
 
 
 def test_lead_difference_combines_both_intervals():

@@ -26,11 +26,15 @@ from gin_env.reproduce.experiment import (
     interval,
     markdown,
 )
+from gin_env.reproduce.experiments.estimator_time import HANDS, REPEATS, times_along
+from gin_env.reproduce.experiments.suit_orders import shortest_length
 from gin_env.reproduce.paper_claims import (
+    CNN_GAMES,
     PAPER_000,
     PAPER_001,
     PAPER_001_ESTIMATES,
     PAPER_002,
+    PAPER_003,
     PAPER_004,
     PaperClaim,
 )
@@ -68,7 +72,7 @@ def measure_claim(claim: PaperClaim, run: Run) -> Row:
                 difference = win_rate_difference(match, other)
                 deals = deal_counts(match, other)
                 value, (low, high) = difference.value, difference.interval
-    scale = 1 if claim.unit in ("turns", "times", "values") else 100
+    scale = 1 if claim.unit in DIGITS else 100
     return {
         "claim": claim.text,
         "bot": claim.pair[0],
@@ -168,13 +172,44 @@ def uncertain_likelihoods(bot: str, run: Run) -> Measured:
     return mean, mean_interval(mean, np.array(shares) - mean), 10 * hands
 
 
+def ensemble_slowdown(bot: str, run: Run) -> Measured:
+    """Return the time of paper 003's ensemble, with its memory, divided by that of its slowest member."""
+    names = ["ensemble:switching=paper", "bayes", "nn", "shankar-cnn"]
+    run.estimators += names
+    members, hands = [estimators.make(name) for name in names], run.size(HANDS)
+    ratios = []
+    for number in range(run.size(REPEATS, 2) + 1):  # the first compiles and is not counted
+        run.say(f"times, round {number}")
+        ensemble, *others = times_along(members, hands, run.seed)[0]
+        ratios.append(ensemble / max(others))
+    mean = float(np.mean(ratios[1:]))
+    return mean, mean_interval(mean, np.array(ratios[1:]) - mean), hands
+
+
+def rows_of_image(bot: str, run: Run) -> Measured:
+    """Return the length of the shortest ASP of the four suits, the rows of paper 003's image."""
+    length = shortest_length(ambi=True)
+    return length, (length, length), 0
+
+
+def symbols_of_superpermutation(bot: str, run: Run) -> Measured:
+    """Return the length of the shortest superpermutation of the four suits."""
+    length = shortest_length(ambi=False)
+    return length, (length, length), 0
+
+
 TABLES: dict[str, Callable[[str, Run], Measured]] = {
     "turns": mean_turns,
     "values": table_values,
     "visited": share_visited,
     "likelihoods": uncertain_likelihoods,
+    "slowdown": ensemble_slowdown,
+    "rows": rows_of_image,
+    "symbols": symbols_of_superpermutation,
 }
 """Units of claims that are measured without matches."""
+DIGITS = {"turns": 3, "times": 3, "slowdown": 2, "values": 0, "rows": 0, "symbols": 0}
+"""Unit -> decimal places in the table. All other units are shares, shown in per cent with two."""
 
 
 def turns_of_hands(bot: str, hands: int, seed: int) -> np.ndarray:
@@ -203,7 +238,7 @@ def claims_table(claims: Sequence[PaperClaim], rows: Sequence[Row]) -> str:
             notes += [claim.note] if claim.note not in notes else []
             verdict += f" ({notes.index(claim.note) + 1})"
         sign = "+" if claim.minus else ""
-        digits = {"turns": 3, "times": 3, "values": 0}.get(claim.unit, 2)
+        digits = DIGITS.get(claim.unit, 2)
         exact = row["low"] == row["value"] == row["high"]
         figures = interval(row | {"low": None} if exact else row, digits, sign, "value")
         games = f"{row['games']:,}" if row["games"] else ""
@@ -238,5 +273,12 @@ EXPERIMENTS = [
         "001/likelihoods", "What paper 001 claims about Tonic's estimates", PAPER_001_ESTIMATES, games=0
     ),
     claims_experiment("002/late-knock", "Paper 002's late knocker", PAPER_002, games=200_000),
+    claims_experiment(
+        "003/claims",
+        "Claims of paper 003 besides its figures",
+        PAPER_003,
+        games=CNN_GAMES,
+        time="five minutes",
+    ),
     claims_experiment("004/claims", "Claims of paper 004 about its utility player", PAPER_004),
 ]
