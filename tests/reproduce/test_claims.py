@@ -21,7 +21,7 @@ from gin_env.reproduce.experiments.claims import (
     uncertain_likelihoods,
     undercuts_difference,
 )
-from gin_env.reproduce.experiments.hand_strength_claims import shape_of
+from gin_env.reproduce.experiments.hand_strength_claims import TABLE, convergence, predicted, shape_of
 from gin_env.reproduce.experiments.hand_strength_figures import SCORES
 from gin_env.reproduce.pages import PAGES
 from gin_env.reproduce.paper_claims import PaperClaim
@@ -191,6 +191,28 @@ def test_shape_of_scores_follows_from_their_histogram():
     counts = np.random.default_rng(0).integers(0, 50, len(SCORES) - 1)
     scores = np.repeat((SCORES[:-1] + SCORES[1:]) / 2, counts)
     assert shape_of(counts) == pytest.approx((stats.skew(scores), stats.kurtosis(scores)))
+
+
+def test_rows_of_table_1_are_compared_with_prediction_intervals():
+    spread = np.linspace(-3, 3, 10)
+    won = {name: (figures[2] + spread).tolist() for name, figures in TABLE.items()}
+    assert predicted(won)[2:] == ["14 of 14 (p = 1.000)", "agrees"]
+    half = stats.t.ppf(0.975, 9) * np.std(spread, ddof=1) * math.sqrt(1.1)
+    for number, (name, figures) in enumerate(list(TABLE.items())[:3]):
+        won[name] = (figures[2] + spread + (half + 0.1) * (-1) ** number).tolist()
+    assert predicted(won)[2:] == ["11 of 14 (p = 0.030)", "differs"]
+    won[name] = (figures[2] + spread + half - 0.1).tolist()
+    assert predicted(won)[2:] == ["12 of 14 (p = 0.153)", "agrees"]
+
+
+def test_convergence_needs_flat_losses_that_end_at_the_lowest():
+    def row(*losses: float) -> dict:
+        return {"after": [1, 64, 80, 96], "validation_losses": losses}
+
+    good = [row(120, 100.9, 100.5, 100), row(120, 99.1, 100, 100)]
+    assert convergence(good)[2:] == ["2 of 2", "agrees"]
+    assert convergence([*good, row(120, 102, 100, 100)])[2:] == ["2 of 3", "differs"]
+    assert convergence([*good, row(90, 100, 100, 100)])[2:] == ["2 of 3", "differs"]
 
 
 def test_methods_page_states_the_number_of_verdicts():
