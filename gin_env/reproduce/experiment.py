@@ -21,7 +21,7 @@ Row = dict[str, Any]
 QUICK_GAMES = 40
 
 # Bots that play a frozen reading of a paper and appear in most tables.
-V4, V2, MEDIUM = "fitness-cfr-paper", "heuristics-paper", "medium-paper"
+V4, V2, MEDIUM = "fitness-cfr-paper", "heuristics-paper", "medium-literal-paper"
 TONIC, VARIABLE = "tonic-paper", "simple-variable-paper"
 
 

@@ -12,12 +12,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from gin_env.reproduce.experiment import TONIC, V2, V4, VARIABLE, Row
+from gin_env.reproduce.experiment import MEDIUM, TONIC, V2, V4, VARIABLE, Row
 from gin_env.reproduce.verdicts import Claim as Rule
 from gin_env.reproduce.verdicts import margin_for
 
 Pair = tuple[str, str]
-LITERAL_MEDIUM = "medium-literal-paper"
 MEDIUM_GAMES = 3_000_000
 """Number of games in each match against Medium: the difference is close to the edge of the margin."""
 CNN_GAMES = 100_000
@@ -114,19 +113,19 @@ PAPER_000 = [
         note=V4_NOTE,
     ),
     PaperClaim(
-        "V4 wins 3 points more than V2 against Medium", (V4, LITERAL_MEDIUM), "+3", 2.5, 3.5,
-        (V2, LITERAL_MEDIUM), note=V4_NOTE, games=MEDIUM_GAMES,
+        "V4 wins 3 points more than V2 against Medium", (V4, MEDIUM), "+3", 2.5, 3.5,
+        (V2, MEDIUM), note=V4_NOTE, games=MEDIUM_GAMES,
     ),
     PaperClaim(
-        "V4 always outperforms V2: against Medium, where it leads by least", (V4, LITERAL_MEDIUM), "> 0",
-        0, INFINITE, (V2, LITERAL_MEDIUM), margin=0, games=MEDIUM_GAMES,
+        "V4 always outperforms V2: against Medium, where it leads by least", (V4, MEDIUM), "> 0",
+        0, INFINITE, (V2, MEDIUM), margin=0, games=MEDIUM_GAMES,
     ),
     *(
         PaperClaim(
             f"The change matters more against V2 than against {name}: lead over V2 minus that gain", (V4, V2),
             "> 0", 0, INFINITE, (V2, bot), margin=0, unit="lead", games=400_000, other_games=200_000,
         )
-        for name, bot in (("Simple", "simple"), ("Medium", LITERAL_MEDIUM))
+        for name, bot in (("Simple", "simple"), ("Medium", MEDIUM))
     ),
     PaperClaim(
         "The table has over 24,000 values", (V4, V2), "> 24,000", 24_000, INFINITE, margin=0, unit="values",

@@ -64,7 +64,7 @@ TONIC_OPTIONS: list[Row] = [
     )
 ]
 CONTROLS = (
-    "medium-literal-paper",
+    MEDIUM,
     "medium-paper",
     "medium-paper:knock_at=0,cautious_knock_at=0",
     "utility-paper",
@@ -73,7 +73,7 @@ CONTROLS = (
     "late-knock-paper:useful_draws=false",
     "simple:knock_at=0",
 )
-MEDIUM_DROPS = tuple(f"medium-paper:minimum_drop={drop}" for drop in (1, 2, 3, 4, 5, 6, 8, 10))
+MEDIUM_DROPS = tuple(f"{MEDIUM}:minimum_drop={drop}" for drop in (1, 2, 3, 4, 5, 6, 8, 10))
 GENERATION: list[Row] = [
     {"label": f"`{opponent}`", "bot": "generation", "opponent": opponent}
     for opponent in ("simple", "simple:knock_at=0", "tonic", "cfr-plus")
@@ -155,7 +155,7 @@ TUNED = {
 }
 TONIC_OPPONENTS = ("simple", "simple:knock_at=4", VARIABLE)
 """Opponents in the search for the numbers."""
-STRANGERS = ("medium-paper", "fitness-cfr-paper", "cfr-plus")
+STRANGERS = (MEDIUM, V4, "cfr-plus")
 
 
 def measure_tuned(run: Run) -> list[Row]:

@@ -281,8 +281,8 @@ def stages_table(rows: Sequence[Row]) -> str:
 FITNESS: list[Row] = [
     {"label": "V4 against `simple`", "bot": V4, "opponent": "simple"},
     {"label": "V2 against `simple`", "bot": V2, "opponent": "simple"},
-    {"label": "V4 against `medium`", "bot": V4, "opponent": MEDIUM},
-    {"label": "V2 against `medium`", "bot": V2, "opponent": MEDIUM},
+    {"label": f"V4 against `{MEDIUM}`", "bot": V4, "opponent": MEDIUM},
+    {"label": f"V2 against `{MEDIUM}`", "bot": V2, "opponent": MEDIUM},
     {"label": "V4 against `cfr`", "bot": V4, "opponent": "cfr"},
     {
         "label": "V4 against V2, both with `relative=true`",
