@@ -177,6 +177,17 @@ def counts_of_wins(*of_matches: tuple[np.ndarray, np.ndarray]) -> list[int] | No
     return np.bincount(kind, minlength=3 ** len(of_matches)).tolist()
 
 
+def moments_of(totals: np.ndarray, counts: np.ndarray | None = None) -> list[float]:
+    """Return the sums that determine the interval of a ratio, sum(totals) / sum(counts).
+
+    The numbers are [m, sum of x, of y, of x^2, of x y, of y^2] for m observations of (x, y), shape (m,). In
+    a mean, all y are 1.
+    """
+    x = np.asarray(totals, float)
+    y = np.ones(len(x)) if counts is None else np.asarray(counts, float)
+    return [len(x), *(round(float(total), 8) for total in (x.sum(), y.sum(), x @ x, x @ y, y @ y))]
+
+
 def percent(share: float) -> float:
     """Return a share in per cent, rounded to three decimal places."""
     return round(100 * float(share), 3)

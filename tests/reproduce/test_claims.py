@@ -161,18 +161,19 @@ def test_undercuts_difference_compares_shares_of_knocks():
 
 def test_table_claims_are_measured_without_matches(tmp_path):
     run = Run(0, True, tmp_path)
-    assert table_values("fitness-cfr-paper", run) == (19_793, (19_793, 19_793), 0)
+    assert table_values("fitness-cfr-paper", run) == (19_793, 0)
     assert 0 < share_visited("fitness-cfr-paper", run)[0] < 1
-    value, (low, high), hands = uncertain_likelihoods("tonic-paper", run)
-    assert low < value < high <= 1
+    shares, hands = uncertain_likelihoods("tonic-paper", run)
+    assert shares.shape == (10,)
+    assert 0 < shares.min() < shares.max() < 1
     assert hands == 400
 
 
-def test_slowdown_of_the_ensemble_has_an_interval(tmp_path):
+def test_slowdown_of_the_ensemble_is_measured_in_rounds(tmp_path):
     run = Run(0, True, tmp_path)
-    value, (low, high), hands = ensemble_slowdown("safe-discard", run)
-    assert value > 0
-    assert low <= value <= high
+    ratios, hands = ensemble_slowdown("safe-discard", run)
+    assert ratios.shape == (2,)
+    assert (ratios > 0).all()
     assert hands == 40
     assert run.estimators == ["ensemble:switching=paper", "bayes", "nn", "shankar-cnn"]
 

@@ -560,6 +560,8 @@ def interval_of_counts(counts: list[int], confidence: float) -> tuple[float, flo
 
 def published_interval(row: dict, prefix: str) -> list[float]:
     """Return the interval of a row in per cent; a match of the tournament has it as shares."""
+    if prefix == "unmelded_":
+        return row["unmelded"][1:]
     if "interval" in row:
         return [100 * end for end in row["interval"]]
     return [row[prefix + end] for end in ("low", "high")]

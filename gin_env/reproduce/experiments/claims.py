@@ -25,6 +25,7 @@ from gin_env.reproduce.experiment import (
     deal_counts,
     interval,
     markdown,
+    moments_of,
 )
 from gin_env.reproduce.experiments.estimator_time import HANDS, REPEATS, times_along
 from gin_env.reproduce.experiments.suit_orders import shortest_length
@@ -48,16 +49,22 @@ def measure_claims(claims: Sequence[PaperClaim], run: Run) -> list[Row]:
 
 def measure_claim(claim: PaperClaim, run: Run) -> Row:
     """Measure the row of a claim."""
-    deals = None
+    deals = moments = None
     if claim.unit in TABLES:
         run.used(*claim.pair)
-        value, (low, high), games = TABLES[claim.unit](claim.pair[0], run)
+        found, games = TABLES[claim.unit](claim.pair[0], run)
+        value = float(np.mean(found))
+        low = high = value
+        if isinstance(found, np.ndarray):
+            low, high = mean_interval(value, found - value)
+            moments = moments_of(found)
     else:
         match = run.match(*claim.pair, claim.games)
         value, (low, high), games = match.win_rate, match.interval, match.games
         deals = deal_counts(match)
         if claim.unit == "times":
             value, (low, high) = points_ratio(match)
+            moments = moments_of(*match.each_deal()["points"].T)
         if claim.minus is not None:
             other_games = claim.other_games or claim.games
             other = run.match(*claim.minus, other_games)
@@ -73,7 +80,7 @@ def measure_claim(claim: PaperClaim, run: Run) -> Row:
                 deals = deal_counts(match, other)
                 value, (low, high) = difference.value, difference.interval
     scale = 1 if claim.unit in DIGITS else 100
-    return {
+    row: Row = {
         "claim": claim.text,
         "bot": claim.pair[0],
         "opponent": claim.pair[1],
@@ -84,7 +91,9 @@ def measure_claim(claim: PaperClaim, run: Run) -> Row:
         "low": round(scale * low, 4),
         "high": round(scale * high, 4),
         "deals": deals if claim.unit == "%" else None,
-    } | ({"quick": True} if run.quick else {})
+    }
+    row |= {} if moments is None else {"moments": moments}
+    return row | ({"quick": True} if run.quick else {})
 
 
 def points_ratio(match: MatchResult) -> tuple[float, Interval]:
@@ -131,33 +140,30 @@ def lead_difference(match: MatchResult, one: MatchResult, other: MatchResult) ->
     return value, (value - half, value + half)
 
 
-Measured = tuple[float, Interval, int]
-"""(value, its 95 % interval, the number of games or hands); both ends equal the value if it is exact."""
+Measured = tuple[np.ndarray | float, int]
+"""(float64 array of observations whose mean is measured, or an exact value; the number of games or hands)."""
 
 
-def mean_turns(bot: str, run: Run) -> Measured:
-    """Return the mean number of turns of a player in hands of a bot against itself."""
+def turns_of_players(bot: str, run: Run) -> Measured:
+    """Return the turns of a player in hands of a bot against itself."""
     turns = turns_of_hands(bot, run.size(100_000), run.seed) / 2
-    mean = float(turns.mean())
-    return mean, mean_interval(mean, turns - mean), len(turns)
+    return turns, len(turns)
 
 
 def table_values(bot: str, run: Run) -> Measured:
     """Return the number of information sets in the CFR table of V4 and V2."""
-    sets = len(packaged_table("paper").strategy)
-    return sets, (sets, sets), 0
+    return len(packaged_table("paper").strategy), 0
 
 
 def share_visited(bot: str, run: Run) -> Measured:
     """Return the share of the information sets in that table that its training visited."""
-    share = float(packaged_table("paper").visited.mean())
-    return share, (share, share), 0
+    return float(packaged_table("paper").visited.mean()), 0
 
 
 def uncertain_likelihoods(bot: str, run: Run) -> Measured:
-    """Return the share of Tonic's likelihoods from 0.3 to 0.9, over the cards whose place is unknown.
+    """Return the shares of Tonic's likelihoods from 0.3 to 0.9, over the cards whose place is unknown.
 
-    Ten groups of hands of the bot against itself give the interval.
+    Each of ten groups of hands of the bot against itself gives a share.
     """
     member, player, hands = estimators.make("logistic"), agents.make(bot), run.size(500)
     shares = []
@@ -168,12 +174,11 @@ def uncertain_likelihoods(bot: str, run: Run) -> Measured:
             inside += int(((estimates >= 0.3) & (estimates <= 0.9) & unseen).sum())
             unknown += int(unseen.sum())
         shares.append(inside / unknown)
-    mean = float(np.mean(shares))
-    return mean, mean_interval(mean, np.array(shares) - mean), 10 * hands
+    return np.array(shares), 10 * hands
 
 
 def ensemble_slowdown(bot: str, run: Run) -> Measured:
-    """Return the time of paper 003's ensemble, with its memory, divided by that of its slowest member."""
+    """Return the times of paper 003's ensemble, with its memory, divided by those of its slowest member."""
     import torch
 
     torch.set_num_threads(1)
@@ -185,30 +190,17 @@ def ensemble_slowdown(bot: str, run: Run) -> Measured:
         run.say(f"times, round {number}")
         ensemble, *others = times_along(members, hands, run.seed)[0]
         ratios.append(ensemble / max(others))
-    mean = float(np.mean(ratios[1:]))
-    return mean, mean_interval(mean, np.array(ratios[1:]) - mean), hands
-
-
-def rows_of_image(bot: str, run: Run) -> Measured:
-    """Return the length of the shortest ASP of the four suits, the rows of paper 003's image."""
-    length = shortest_length(ambi=True)
-    return length, (length, length), 0
-
-
-def symbols_of_superpermutation(bot: str, run: Run) -> Measured:
-    """Return the length of the shortest superpermutation of the four suits."""
-    length = shortest_length(ambi=False)
-    return length, (length, length), 0
+    return np.array(ratios[1:]), hands
 
 
 TABLES: dict[str, Callable[[str, Run], Measured]] = {
-    "turns": mean_turns,
+    "turns": turns_of_players,
     "values": table_values,
     "visited": share_visited,
     "likelihoods": uncertain_likelihoods,
     "slowdown": ensemble_slowdown,
-    "rows": rows_of_image,
-    "symbols": symbols_of_superpermutation,
+    "rows": lambda bot, run: (shortest_length(ambi=True), 0),
+    "symbols": lambda bot, run: (shortest_length(ambi=False), 0),
 }
 """Units of claims that are measured without matches."""
 DIGITS = {"turns": 3, "times": 3, "slowdown": 2, "values": 0, "rows": 0, "symbols": 0}

@@ -82,6 +82,8 @@ def measure_gold(run: Run) -> list[Row]:
                 "bot": bot,
                 "games": run.size(GAMES),
                 **{key: games.get(key) for key in ("won", "low", "high", "deals")},
+                "hands": hands.hands,
+                "ended_hands": hands.knocks[0],
                 "ended": percent(ended),
                 "ended_low": percent(low),
                 "ended_high": percent(high),
