@@ -21,7 +21,7 @@ Row = dict[str, Any]
 QUICK_GAMES = 40
 
 # Bots that play a frozen reading of a paper and appear in most tables.
-V4, V2, MEDIUM = "fitness-cfr-paper", "heuristics-paper", "medium-paper"
+V4, V2, MEDIUM = "fitness-cfr-paper", "heuristics-paper", "medium-literal-paper"
 TONIC, VARIABLE = "tonic-paper", "simple-variable-paper"
 
 
@@ -175,6 +175,17 @@ def counts_of_wins(*of_matches: tuple[np.ndarray, np.ndarray]) -> list[int] | No
             return None
         kind = 3 * kind + wins
     return np.bincount(kind, minlength=3 ** len(of_matches)).tolist()
+
+
+def moments_of(totals: np.ndarray, counts: np.ndarray | None = None) -> list[float]:
+    """Return the sums that determine the interval of a ratio, sum(totals) / sum(counts).
+
+    The numbers are [m, sum of x, of y, of x^2, of x y, of y^2] for m observations of (x, y), shape (m,). In
+    a mean, all y are 1.
+    """
+    x = np.asarray(totals, float)
+    y = np.ones(len(x)) if counts is None else np.asarray(counts, float)
+    return [len(x), *(round(float(total), 8) for total in (x.sum(), y.sum(), x @ x, x @ y, y @ y))]
 
 
 def percent(share: float) -> float:

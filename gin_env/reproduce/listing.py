@@ -16,12 +16,13 @@ PAPERS = {
     "004": "004  Keats, Artificial Opponents - Gin Rummy - Code Report (2017)",
 }
 OURS = "Beyond the papers"
-_TORCH_FREE = ("002/late-knock", "003/bayes-readings")
+_TORCH_FREE = ("002/authors-losses", "002/late-knock", "003/bayes-readings", "outside/parameters")
 _TORCH = (
-    "002/", "003/", "ppo/", "search/", "against-held-out", "bot-speed", "exploit", "generation",
-    "leaderboard", "outside/", "policy", "small-decks", "tournament",
+    "002/", "003/", "learning/", "ppo/", "search/", "against-held-out", "bot-speed", "exploit", "generation",
+    "leaderboard", "outside/", "policy", "small-decks", "tournament", "variants",
 )  # fmt: skip
 """Prefixes of the ids of experiments that use networks, and so need PyTorch."""
+_OTHER_EXTRAS = {"001/trials": "tune", "long-checks": "dev", "mutants": "dev"}
 
 
 def chosen(experiments: Iterable[Experiment], prefixes: Sequence[str]) -> list[Experiment]:
@@ -57,12 +58,16 @@ def grouped(experiments: Iterable[Experiment]) -> list[tuple[str, list[Experimen
 
 
 def details(experiment: Experiment, results: Path) -> list[str]:
-    """Return the time of an experiment and the extra and checkout that it needs, or its program, as texts."""
-    if experiment.program:
-        return [f"by `{experiment.program}`"]
+    """Return the program, the time, the extra and the checkout that an experiment needs, as texts."""
+    texts = [f"by `{experiment.program}`"] if experiment.program else []
     seconds = measured_seconds(experiment, results)
-    texts = [f"about {experiment.time}" if seconds is None else f"took {duration(seconds)}"]
-    if experiment.id.startswith(_TORCH) and experiment.id not in _TORCH_FREE:
+    if seconds is not None:
+        texts.append(f"took {duration(seconds)}")
+    elif not experiment.program:
+        texts.append(f"about {experiment.time}")
+    if experiment.id in _OTHER_EXTRAS:
+        texts.append(f"extra: {_OTHER_EXTRAS[experiment.id]}")
+    elif experiment.id.startswith(_TORCH) and experiment.id not in _TORCH_FREE:
         texts.append("extra: train")
     if experiment.authors:
         texts.append(f"--authors CHECKOUT of {experiment.authors}")

@@ -296,6 +296,17 @@ def test_frozen_readings_are_spelled_out():
         assert f"`{spell_out_bot(name)}`" in described[name], name
 
 
+def commits_that_added(path: Path) -> list[str]:
+    """Return the first seven digits of the commits that added a file; empty without the history."""
+    git = ["git", "-C", str(ROOT)]
+    shallow = subprocess.run([*git, "rev-parse", "--is-shallow-repository"], capture_output=True, text=True)
+    if shallow.stdout.strip() != "false":
+        return []
+    log = [*git, "log", "--follow", "--diff-filter=A", "--format=%H", "--", str(path)]
+    found = subprocess.run(log, capture_output=True, text=True, check=True).stdout
+    return [commit[:7] for commit in found.split()]
+
+
 def test_packaged_files_are_listed_with_their_commands():
     listed = rows("docs/estimators.md")
     for path in packaged_files():
@@ -307,6 +318,8 @@ def test_packaged_files_are_listed_with_their_commands():
         if "origin" in found:  # its command now makes a different file
             assert f"| {found['origin']['commit']} |" in row
         else:
-            assert "| today |" in row
+            commit = re.findall(r"\| ([0-9a-f]{7}) \|$", row)
+            assert commit, path.name
+            assert commit[0] in (commits_that_added(path) or commit), path.name
         for player in found.get("players", []):
             assert f"`{player['bot']}`" in row

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,17 +14,20 @@ from scipy import stats
 from gin_env.matches.matches import play_match
 from gin_env.reproduce.experiment import Run
 from gin_env.reproduce.experiments.claims import (
+    ensemble_slowdown,
     lead_difference,
     share_visited,
     table_values,
     uncertain_likelihoods,
     undercuts_difference,
 )
-from gin_env.reproduce.experiments.hand_strength_claims import shape_of
+from gin_env.reproduce.experiments.hand_strength_claims import TABLE, convergence, predicted, shape_of
 from gin_env.reproduce.experiments.hand_strength_figures import SCORES
+from gin_env.reproduce.pages import PAGES
 from gin_env.reproduce.paper_claims import PaperClaim
 from gin_env.reproduce.verdicts import Claim, margin_for
 
+ROOT = Path(__file__).parents[2]
 ROUNDED = Claim(67.5, 68.5)
 """Values from 66 to 70 are acceptable with the margin of 1.5."""
 
@@ -156,11 +161,21 @@ def test_undercuts_difference_compares_shares_of_knocks():
 
 def test_table_claims_are_measured_without_matches(tmp_path):
     run = Run(0, True, tmp_path)
-    assert table_values("fitness-cfr-paper", run) == (19_793, (19_793, 19_793), 0)
+    assert table_values("fitness-cfr-paper", run) == (19_793, 0)
     assert 0 < share_visited("fitness-cfr-paper", run)[0] < 1
-    value, (low, high), hands = uncertain_likelihoods("tonic-paper", run)
-    assert low < value < high <= 1
+    shares, hands = uncertain_likelihoods("tonic-paper", run)
+    assert shares.shape == (10,)
+    assert 0 < shares.min() < shares.max() < 1
     assert hands == 400
+
+
+def test_slowdown_of_the_ensemble_is_measured_in_rounds(tmp_path):
+    run = Run(0, True, tmp_path)
+    ratios, hands = ensemble_slowdown("safe-discard", run)
+    assert ratios.shape == (2,)
+    assert (ratios > 0).all()
+    assert hands == 40
+    assert run.estimators == ["ensemble:switching=paper", "bayes", "nn", "shankar-cnn"]
 
 
 def test_lead_difference_combines_both_intervals():
@@ -177,3 +192,31 @@ def test_shape_of_scores_follows_from_their_histogram():
     counts = np.random.default_rng(0).integers(0, 50, len(SCORES) - 1)
     scores = np.repeat((SCORES[:-1] + SCORES[1:]) / 2, counts)
     assert shape_of(counts) == pytest.approx((stats.skew(scores), stats.kurtosis(scores)))
+
+
+def test_rows_of_table_1_are_compared_with_prediction_intervals():
+    spread = np.linspace(-3, 3, 10)
+    won = {name: (figures[2] + spread).tolist() for name, figures in TABLE.items()}
+    assert predicted(won)[2:] == ["14 of 14 (p = 1.000)", "agrees"]
+    half = stats.t.ppf(0.975, 9) * np.std(spread, ddof=1) * math.sqrt(1.1)
+    for number, (name, figures) in enumerate(list(TABLE.items())[:3]):
+        won[name] = (figures[2] + spread + (half + 0.1) * (-1) ** number).tolist()
+    assert predicted(won)[2:] == ["11 of 14 (p = 0.030)", "differs"]
+    won[name] = (figures[2] + spread + half - 0.1).tolist()
+    assert predicted(won)[2:] == ["12 of 14 (p = 0.153)", "agrees"]
+
+
+def test_convergence_needs_flat_losses_that_end_at_the_lowest():
+    def row(*losses: float) -> dict:
+        return {"after": [1, 64, 80, 96], "validation_losses": losses}
+
+    good = [row(120, 100.9, 100.5, 100), row(120, 99.1, 100, 100)]
+    assert convergence(good)[2:] == ["2 of 2", "agrees"]
+    assert convergence([*good, row(120, 102, 100, 100)])[2:] == ["2 of 3", "differs"]
+    assert convergence([*good, row(90, 100, 100, 100)])[2:] == ["2 of 3", "differs"]
+
+
+def test_methods_page_states_the_number_of_verdicts():
+    verdict = re.compile(r"\| *(?:agrees|differs|undecided|fitted|not testable)(?: \(\d+\))? *(?=\|)")
+    number = sum(len(verdict.findall(path.read_text())) for path in (ROOT / PAGES).glob("*.md"))
+    assert f"about {round(number, -1)} verdicts" in (ROOT / PAGES / "methods.md").read_text(), number

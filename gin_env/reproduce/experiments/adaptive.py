@@ -249,6 +249,6 @@ EXPERIMENTS = [
         adaptive_table,
         games=GAMES,
         seed=43,
-        time="half an hour",
+        time="a quarter of an hour",
     )
 ]

@@ -43,6 +43,7 @@ from gin_env.reproduce.experiment import (
     percent,
     plain_table,
 )
+from gin_env.reproduce.experiments.dealings import WAYS, explore_keeping
 from gin_env.reproduce.experiments.hand_strength import data_set
 from gin_env.reproduce.experiments.hand_strength_figures import (
     FIGURE_6,
@@ -80,7 +81,8 @@ def both_players_row(run: Run, path: Path, label: str, **more: Any) -> Row:
     """Return the row of a network's match with our player, and what it wins with the authors' player."""
     row = network_row(play_network(run, path, label), **more)
     theirs = network_row(play_network(run, path, label, player=AuthorsBot))
-    return row | {"unmelded": [theirs[key] for key in ("won", "low", "high")]}
+    figures = [theirs[key] for key in ("won", "low", "high")]
+    return row | {"unmelded": figures, "unmelded_deals": theirs["deals"]}
 
 
 def unmelded(row: Row) -> str:
@@ -176,6 +178,10 @@ def data_rows(run: Run, sample: Sample) -> list[Row]:
     for name in DEALT:
         states = data_set(run, name, "last", STATES, ESTIMATOR)
         rows.append(dealing_row(f"`{name}`", states.scores, states.hands, sample.scores))
+    for way, kept in WAYS.items():
+        run.say(f"dealing, {way}")
+        hands, scores = explore_keeping(kept, run.size(STATES, 50), 256, run.seed)
+        rows.append(dealing_row(f"`random-256`, but {way}", scores, hands, sample.scores))
     return rows
 
 

@@ -64,7 +64,7 @@ TONIC_OPTIONS: list[Row] = [
     )
 ]
 CONTROLS = (
-    "medium-literal-paper",
+    MEDIUM,
     "medium-paper",
     "medium-paper:knock_at=0,cautious_knock_at=0",
     "utility-paper",
@@ -73,7 +73,7 @@ CONTROLS = (
     "late-knock-paper:useful_draws=false",
     "simple:knock_at=0",
 )
-MEDIUM_DROPS = tuple(f"medium-paper:minimum_drop={drop}" for drop in (1, 2, 3, 4, 5, 6, 8, 10))
+MEDIUM_DROPS = tuple(f"{MEDIUM}:minimum_drop={drop}" for drop in (1, 2, 3, 4, 5, 6, 8, 10))
 GENERATION: list[Row] = [
     {"label": f"`{opponent}`", "bot": "generation", "opponent": opponent}
     for opponent in ("simple", "simple:knock_at=0", "tonic", "cfr-plus")
@@ -155,7 +155,7 @@ TUNED = {
 }
 TONIC_OPPONENTS = ("simple", "simple:knock_at=4", VARIABLE)
 """Opponents in the search for the numbers."""
-STRANGERS = ("medium-paper", "fitness-cfr-paper", "cfr-plus")
+STRANGERS = (MEDIUM, V4, "cfr-plus")
 
 
 def measure_tuned(run: Run) -> list[Row]:
@@ -357,7 +357,7 @@ EXPERIMENTS = [
         GENERATION,
         table=opponents_table,
         seed=77,
-        time="ten minutes",
+        time="two minutes",
     ),
     Experiment(
         "004/pools",
@@ -373,10 +373,10 @@ EXPERIMENTS = [
         held_out_table,
         games=2000,
         seed=77,
-        time="three minutes",
+        time="a minute",
     ),
     Experiment(
-        "003/in-play", "Safe discards by each estimator", measure_in_play, in_play_table, time="an hour"
+        "003/in-play", "Safe discards by each estimator", measure_in_play, in_play_table, time="two minutes"
     ),
     Experiment(
         "tournament",

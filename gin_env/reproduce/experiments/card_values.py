@@ -22,7 +22,7 @@ from gin_env.batch import Games
 from gin_env.game.cards import CARD_VALUES, NUM_CARDS, card_id, card_text
 from gin_env.game.hands import unmelded_cards
 from gin_env.matches.intervals import deviations, mean_interval
-from gin_env.reproduce.experiment import V4, Experiment, Row, Run, by, interval, markdown
+from gin_env.reproduce.experiment import V4, Experiment, Row, Run, by, interval, markdown, moments_of
 
 HANDS, ORDERS = 150, 60
 """Numbers of hands, and of random orders for each."""
@@ -105,14 +105,15 @@ def measure_values(run: Run) -> list[Row]:
         value = float(totals.sum() / counts.sum())
         row: Row = {"of": "kinds", "kind": kind, "points": points, "cards": int(counts.sum())}
         low, high = mean_interval(value, deviations(totals, counts)) if len(counts) > 1 else (value, value)
-        rows.append(row | {"value": round(value, 3), "low": round(low, 3), "high": round(high, 3)})
+        row |= {"value": round(value, 3), "low": round(low, 3), "high": round(high, 3)}
+        rows.append(row | ({"moments": moments_of(totals, counts)} if len(counts) > 1 else {}))
     hand = np.array([card_id(text) for text in EXAMPLE])
     values = play_subsets(hand, rng, run.size(EXAMPLE_ORDERS, 5), run.seed)
     for card, kind, each in zip(hand, card_kinds(hand), values.T, strict=True):
         value = float(each.mean())
         low, high = mean_interval(value, each - value)
         row = {"of": "example", "card": card_text(int(card)), "kind": kind, "value": round(value, 3)}
-        rows.append(row | {"low": round(low, 3), "high": round(high, 3)})
+        rows.append(row | {"low": round(low, 3), "high": round(high, 3), "moments": moments_of(each)})
     return rows
 
 
@@ -148,6 +149,6 @@ EXPERIMENTS = [
         measure_values,
         values_table,
         games=0,
-        time="two minutes",
+        time="a minute",
     ),
 ]

@@ -160,7 +160,7 @@ EXPERIMENTS = [
         measure_training,
         training_table,
         games=10_000,
-        time="a quarter of an hour",
+        time="five minutes",
         pictures={"cfr_training.png": draw_training},
     ),
     Experiment(
@@ -168,7 +168,7 @@ EXPERIMENTS = [
         "CFR on the paper's abstraction: ten million iterations, three seeds",
         partial(measure_long_training, "paper"),
         long_training_table,
-        time="an hour and a quarter",
+        time="two hours",
     ),
     Experiment(
         "000/dealt",

@@ -25,12 +25,17 @@ from gin_env.reproduce.experiment import (
     deal_counts,
     interval,
     markdown,
+    moments_of,
 )
+from gin_env.reproduce.experiments.estimator_time import HANDS, REPEATS, times_along
+from gin_env.reproduce.experiments.suit_orders import shortest_length
 from gin_env.reproduce.paper_claims import (
+    CNN_GAMES,
     PAPER_000,
     PAPER_001,
     PAPER_001_ESTIMATES,
     PAPER_002,
+    PAPER_003,
     PAPER_004,
     PaperClaim,
 )
@@ -44,16 +49,22 @@ def measure_claims(claims: Sequence[PaperClaim], run: Run) -> list[Row]:
 
 def measure_claim(claim: PaperClaim, run: Run) -> Row:
     """Measure the row of a claim."""
-    deals = None
+    deals = moments = None
     if claim.unit in TABLES:
         run.used(*claim.pair)
-        value, (low, high), games = TABLES[claim.unit](claim.pair[0], run)
+        found, games = TABLES[claim.unit](claim.pair[0], run)
+        value = float(np.mean(found))
+        low = high = value
+        if isinstance(found, np.ndarray):
+            low, high = mean_interval(value, found - value)
+            moments = moments_of(found)
     else:
         match = run.match(*claim.pair, claim.games)
         value, (low, high), games = match.win_rate, match.interval, match.games
         deals = deal_counts(match)
         if claim.unit == "times":
             value, (low, high) = points_ratio(match)
+            moments = moments_of(*match.each_deal()["points"].T)
         if claim.minus is not None:
             other_games = claim.other_games or claim.games
             other = run.match(*claim.minus, other_games)
@@ -68,8 +79,8 @@ def measure_claim(claim: PaperClaim, run: Run) -> Row:
                 difference = win_rate_difference(match, other)
                 deals = deal_counts(match, other)
                 value, (low, high) = difference.value, difference.interval
-    scale = 1 if claim.unit in ("turns", "times", "values") else 100
-    return {
+    scale = 1 if claim.unit in DIGITS else 100
+    row: Row = {
         "claim": claim.text,
         "bot": claim.pair[0],
         "opponent": claim.pair[1],
@@ -80,7 +91,9 @@ def measure_claim(claim: PaperClaim, run: Run) -> Row:
         "low": round(scale * low, 4),
         "high": round(scale * high, 4),
         "deals": deals if claim.unit == "%" else None,
-    } | ({"quick": True} if run.quick else {})
+    }
+    row |= {} if moments is None else {"moments": moments}
+    return row | ({"quick": True} if run.quick else {})
 
 
 def points_ratio(match: MatchResult) -> tuple[float, Interval]:
@@ -127,33 +140,30 @@ def lead_difference(match: MatchResult, one: MatchResult, other: MatchResult) ->
     return value, (value - half, value + half)
 
 
-Measured = tuple[float, Interval, int]
-"""(value, its 95 % interval, the number of games or hands); both ends equal the value if it is exact."""
+Measured = tuple[np.ndarray | float, int]
+"""(float64 array of observations whose mean is measured, or an exact value; the number of games or hands)."""
 
 
-def mean_turns(bot: str, run: Run) -> Measured:
-    """Return the mean number of turns of a player in hands of a bot against itself."""
+def turns_of_players(bot: str, run: Run) -> Measured:
+    """Return the turns of a player in hands of a bot against itself."""
     turns = turns_of_hands(bot, run.size(100_000), run.seed) / 2
-    mean = float(turns.mean())
-    return mean, mean_interval(mean, turns - mean), len(turns)
+    return turns, len(turns)
 
 
 def table_values(bot: str, run: Run) -> Measured:
     """Return the number of information sets in the CFR table of V4 and V2."""
-    sets = len(packaged_table("paper").strategy)
-    return sets, (sets, sets), 0
+    return len(packaged_table("paper").strategy), 0
 
 
 def share_visited(bot: str, run: Run) -> Measured:
     """Return the share of the information sets in that table that its training visited."""
-    share = float(packaged_table("paper").visited.mean())
-    return share, (share, share), 0
+    return float(packaged_table("paper").visited.mean()), 0
 
 
 def uncertain_likelihoods(bot: str, run: Run) -> Measured:
-    """Return the share of Tonic's likelihoods from 0.3 to 0.9, over the cards whose place is unknown.
+    """Return the shares of Tonic's likelihoods from 0.3 to 0.9, over the cards whose place is unknown.
 
-    Ten groups of hands of the bot against itself give the interval.
+    Each of ten groups of hands of the bot against itself gives a share.
     """
     member, player, hands = estimators.make("logistic"), agents.make(bot), run.size(500)
     shares = []
@@ -164,17 +174,37 @@ def uncertain_likelihoods(bot: str, run: Run) -> Measured:
             inside += int(((estimates >= 0.3) & (estimates <= 0.9) & unseen).sum())
             unknown += int(unseen.sum())
         shares.append(inside / unknown)
-    mean = float(np.mean(shares))
-    return mean, mean_interval(mean, np.array(shares) - mean), 10 * hands
+    return np.array(shares), 10 * hands
+
+
+def ensemble_slowdown(bot: str, run: Run) -> Measured:
+    """Return the times of paper 003's ensemble, with its memory, divided by those of its slowest member."""
+    import torch
+
+    torch.set_num_threads(1)
+    names = ["ensemble:switching=paper", "bayes", "nn", "shankar-cnn"]
+    run.estimators += names
+    members, hands = [estimators.make(name) for name in names], run.size(HANDS)
+    ratios = []
+    for number in range(run.size(REPEATS, 2) + 1):  # the first compiles and is not counted
+        run.say(f"times, round {number}")
+        ensemble, *others = times_along(members, hands, run.seed)[0]
+        ratios.append(ensemble / max(others))
+    return np.array(ratios[1:]), hands
 
 
 TABLES: dict[str, Callable[[str, Run], Measured]] = {
-    "turns": mean_turns,
+    "turns": turns_of_players,
     "values": table_values,
     "visited": share_visited,
     "likelihoods": uncertain_likelihoods,
+    "slowdown": ensemble_slowdown,
+    "rows": lambda bot, run: (shortest_length(ambi=True), 0),
+    "symbols": lambda bot, run: (shortest_length(ambi=False), 0),
 }
 """Units of claims that are measured without matches."""
+DIGITS = {"turns": 3, "times": 3, "slowdown": 2, "values": 0, "rows": 0, "symbols": 0}
+"""Unit -> decimal places in the table. All other units are shares, shown in per cent with two."""
 
 
 def turns_of_hands(bot: str, hands: int, seed: int) -> np.ndarray:
@@ -203,7 +233,7 @@ def claims_table(claims: Sequence[PaperClaim], rows: Sequence[Row]) -> str:
             notes += [claim.note] if claim.note not in notes else []
             verdict += f" ({notes.index(claim.note) + 1})"
         sign = "+" if claim.minus else ""
-        digits = {"turns": 3, "times": 3, "values": 0}.get(claim.unit, 2)
+        digits = DIGITS.get(claim.unit, 2)
         exact = row["low"] == row["value"] == row["high"]
         figures = interval(row | {"low": None} if exact else row, digits, sign, "value")
         games = f"{row['games']:,}" if row["games"] else ""
@@ -232,11 +262,18 @@ EXPERIMENTS = [
         "Claims of paper 001 about Tonic and knock thresholds",
         PAPER_001,
         games=200_000,
-        time="half an hour",
+        time="a quarter of an hour",
     ),
     claims_experiment(
         "001/likelihoods", "What paper 001 claims about Tonic's estimates", PAPER_001_ESTIMATES, games=0
     ),
     claims_experiment("002/late-knock", "Paper 002's late knocker", PAPER_002, games=200_000),
+    claims_experiment(
+        "003/claims",
+        "Claims of paper 003 besides its figures",
+        PAPER_003,
+        games=CNN_GAMES,
+        time="five minutes",
+    ),
     claims_experiment("004/claims", "Claims of paper 004 about its utility player", PAPER_004),
 ]

@@ -299,7 +299,7 @@ EXPERIMENTS = [
         measure_readings,
         readings_table,
         games=0,
-        time="two minutes",
+        time="a minute",
     ),
     Experiment(
         "003/metrics",
@@ -307,7 +307,7 @@ EXPERIMENTS = [
         measure_metrics,
         metrics_table,
         games=0,
-        time="three minutes",
+        time="two minutes",
         pictures={
             **{f"estimators/{name}": partial(draw_turns, metric) for metric, name in figures.FIGURES.items()},
             "estimators/calibration.png": draw_calibration,
@@ -319,7 +319,7 @@ EXPERIMENTS = [
         measure_stronger,
         stronger_table,
         games=0,
-        time="two minutes",
+        time="a minute",
         pictures={"estimators/stronger_bots.png": draw_stronger},
     ),
 ]

@@ -281,8 +281,8 @@ def stages_table(rows: Sequence[Row]) -> str:
 FITNESS: list[Row] = [
     {"label": "V4 against `simple`", "bot": V4, "opponent": "simple"},
     {"label": "V2 against `simple`", "bot": V2, "opponent": "simple"},
-    {"label": "V4 against `medium`", "bot": V4, "opponent": MEDIUM},
-    {"label": "V2 against `medium`", "bot": V2, "opponent": MEDIUM},
+    {"label": f"V4 against `{MEDIUM}`", "bot": V4, "opponent": MEDIUM},
+    {"label": f"V2 against `{MEDIUM}`", "bot": V2, "opponent": MEDIUM},
     {"label": "V4 against `cfr`", "bot": V4, "opponent": "cfr"},
     {
         "label": "V4 against V2, both with `relative=true`",
@@ -384,7 +384,7 @@ EXPERIMENTS = [
     match_experiment("000/fitness", "V4 and V2 against the controls and each other", FITNESS),
     Experiment("000/readings", "Readings of V2", measure_readings, readings_table, games=10_000),
     Experiment(
-        "000/shapley", "Shapley values of V4's factors", measure_shapley, shapley_table, time="five minutes"
+        "000/shapley", "Shapley values of V4's factors", measure_shapley, shapley_table, time="two minutes"
     ),
     Experiment(
         "000/tables",
@@ -399,7 +399,7 @@ EXPERIMENTS = [
         "V4 and an early knock",
         measure_early_knock,
         early_knock_table,
-        time="three minutes",
+        time="a minute",
         makes=bots_that_knock_at,
         pictures={"early_knock.png": draw_early_knock},
     ),

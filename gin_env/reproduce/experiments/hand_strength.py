@@ -145,7 +145,7 @@ EXPERIMENTS = [
         measure_training_length,
         training_length_table,
         games=2000,
-        time="ten minutes",
+        time="five minutes",
         pictures={"hand_strength/training_length.png": draw_training_length},
     ),
 ]

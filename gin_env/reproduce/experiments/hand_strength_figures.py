@@ -220,7 +220,7 @@ EXPERIMENTS = [
             plain_table, ["data", "states", "mean", "deviation"], ["data_set", "states", "mean", "deviation"]
         ),
         games=0,
-        time="three minutes",
+        time="two minutes",
         pictures={"hand_strength/figure_2.png": draw_scores},
     ),
     Experiment(
@@ -233,7 +233,7 @@ EXPERIMENTS = [
             ["network", "mean", "deviation", "skewness", "excess_kurtosis", "mean_of_lowest_predictions"],
         ),
         games=0,
-        time="three minutes",
+        time="two minutes",
         pictures={"hand_strength/figure_5.png": draw_residuals},
     ),
     Experiment(

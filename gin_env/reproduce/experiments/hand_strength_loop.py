@@ -111,6 +111,6 @@ EXPERIMENTS = [
         measure_loop,
         loop_table,
         games=GAMES,
-        time="half an hour",
+        time="a quarter of an hour",
     ),
 ]

@@ -345,7 +345,7 @@ EXPERIMENTS = [
         partial(measure_networks, CONTROLS),
         networks_table,
         games=GAMES,
-        time="three quarters of an hour",
+        time="half an hour",
     ),
     Experiment(
         "002/schedule",
@@ -353,7 +353,7 @@ EXPERIMENTS = [
         measure_schedule,
         schedule_table,
         games=GAMES,
-        time="an hour and a half",
+        time="an hour",
         pictures={"hand_strength/schedule.png": draw_schedule},
     ),
 ]

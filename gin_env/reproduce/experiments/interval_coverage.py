@@ -174,6 +174,6 @@ EXPERIMENTS = [
         coverage_table,
         games=0,
         seed=11,
-        time="five minutes",
+        time="two minutes",
     ),
 ]

@@ -244,7 +244,7 @@ EXPERIMENTS = [
         measure_policy,
         policy_table,
         seed=77,
-        time="half an hour",
+        time="three minutes",
     ),
     Experiment(
         IMPROVED,
@@ -261,6 +261,6 @@ EXPERIMENTS = [
         measure_scores,
         scores_table,
         seed=78,
-        time="ten minutes",
+        time="two minutes",
     ),
 ]

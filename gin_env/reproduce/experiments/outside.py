@@ -82,6 +82,8 @@ def measure_gold(run: Run) -> list[Row]:
                 "bot": bot,
                 "games": run.size(GAMES),
                 **{key: games.get(key) for key in ("won", "low", "high", "deals")},
+                "hands": hands.hands,
+                "ended_hands": hands.knocks[0],
                 "ended": percent(ended),
                 "ended_low": percent(low),
                 "ended_high": percent(high),
@@ -118,7 +120,7 @@ def gold_table(rows: Sequence[Row]) -> str:
 
 EXPERIMENTS = [
     Experiment(
-        "outside/marjj", "MARJJ against other bots", measure_marjj, marjj_table, GAMES, "five minutes"
+        "outside/marjj", "MARJJ against other bots", measure_marjj, marjj_table, GAMES, "eight minutes"
     ),
     Experiment(
         "outside/parameters",
@@ -126,7 +128,7 @@ EXPERIMENTS = [
         measure_parameters,
         parameters_table,
         GAMES // 2,
-        "five minutes",
+        "a minute",
         seed=1,
     ),
     Experiment(
@@ -135,6 +137,6 @@ EXPERIMENTS = [
         measure_gold,
         gold_table,
         GAMES,
-        "two minutes",
+        "a minute",
     ),
 ]

@@ -150,6 +150,6 @@ EXPERIMENTS = [
         expert_iteration_table,
         games=40_000,
         seed=1300,
-        time="an hour and a quarter",
+        time="a quarter of an hour",
     ),
 ]

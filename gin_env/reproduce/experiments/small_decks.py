@@ -127,6 +127,6 @@ EXPERIMENTS = [
         small_decks_table,
         games=0,
         seed=0,
-        time="a quarter of an hour",
+        time="five minutes",
     )
 ]

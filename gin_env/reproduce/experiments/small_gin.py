@@ -137,7 +137,7 @@ EXPERIMENTS = [
         small_gin_table,
         games=0,
         seed=1,
-        time="three minutes",
+        time="two minutes",
         pictures={"small_gin.png": draw_small_gin},
     )
 ]

@@ -280,7 +280,7 @@ EXPERIMENTS = [
         depth_table,
         games=GAMES,
         seed=43,
-        time="three minutes",
+        time="a minute",
         makes=bots_by_turns,
     ),
 ]

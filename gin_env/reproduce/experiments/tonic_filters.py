@@ -259,7 +259,7 @@ EXPERIMENTS = [
         games=FILTER_GAMES,
         seed=41,
         makes=filtered_bots,
-        time="five minutes",
+        time="two minutes",
     ),
     Experiment(
         "001/proposals",
@@ -269,6 +269,6 @@ EXPERIMENTS = [
         games=PROPOSAL_GAMES,
         seed=42,
         makes=proposal_bots,
-        time="nine minutes",
+        time="four minutes",
     ),
 ]

@@ -91,7 +91,7 @@ EXPERIMENTS = [
         measure_variants,
         variants_table,
         GAMES,
-        "ten minutes",
+        "a minute",
     ),
     Experiment(
         "policy-variants",
@@ -99,6 +99,6 @@ EXPERIMENTS = [
         measure_policies,
         policies_table,
         GAMES_OF_POLICIES,
-        "ten minutes",
+        "two minutes",
     ),
 ]

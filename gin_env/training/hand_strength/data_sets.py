@@ -15,7 +15,7 @@ Readings:
 - Best of N samples: the player keeps their ten cards, and all others are dealt again for each sample. The
   paper says "for each initial pair of hands", but of the ways tried only this one comes near the 779 rows of
   Random-256 in the authors' repository. The "-fitted" sets have three more numbers, chosen to match those
-  rows (`gin_env.training.hand_strength.simulation`; ``gin-rummy reproduce 002/authors-data``). Of equal
+  rows (`gin_env.training.hand_strength.simulation`; ``gin-rummy reproduce 002/authors-networks``). Of equal
   scores, the first sample is kept.
 - Two states are identical if their hands and their estimates, in steps of 1/255, are equal.
 """
