@@ -122,8 +122,7 @@ class BestResponseBot(SearchBot):
             parts = np.split(won.reshape(-1, num_new), np.cumsum(num_tried)[:-1])
             for index, part in zip(active, parts, strict=True):
                 gains[index] = np.concatenate([gains[index], part[1:] - part[0]], axis=1)
-                hopeful = self.are_hopeful(gains[index])
-                others[index], gains[index] = others[index][hopeful], gains[index][hopeful]
+                others[index], gains[index] = self.hopeful(others[index], gains[index])
             begin, end = end, min(2 * end, self.samples)
         return [self.best(int(first[0]), *rest) for first, *rest in zip(tried, others, gains, strict=True)]
 

@@ -24,7 +24,6 @@ import numpy as np
 from gin_env import agents
 from gin_env.agents.policies.candidate_network import CandidateScorer, find_candidate_policy
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
-from gin_env.agents.policies.gain_network import GainPredictor, Tried
 from gin_env.agents.search.belief import Belief, Chains
 from gin_env.agents.search.opponents import MODELS, OpponentModels
 from gin_env.agents.search.rollouts import RolloutPlayers
@@ -34,7 +33,6 @@ from gin_env.batch import Games
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.match_odds import chances_to_win
 from gin_env.game.rules import Rules
-from gin_env.observations.candidates import are_discarding
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer, check_number
 
@@ -83,9 +81,6 @@ class SearchBot:
         probability after what the opponent has done in the game. Each has an estimator of its own, whose
         worlds are weighted by the shape of the opponent's hand; `estimator` and `trust` do not count.
     estimator, trust : see `gin_env.agents.search.belief.Belief`.
-    prediction_error : standard error, in percentage points, of the gains that the network of
-        `policy-improved` predicts for discards: the smaller, the more they count. None for a search without
-        this network.
     """
 
     def __init__(
@@ -101,7 +96,6 @@ class SearchBot:
         opponent: str | None = None,
         estimator: str = "suit-equivariant:weights=policy",
         trust: float = 0.0,
-        prediction_error: float | None = None,
     ) -> None:
         assumed = None if opponent == UNKNOWN else opponent
         if assumed is not None:
@@ -119,10 +113,6 @@ class SearchBot:
         self.belief = Belief(network, estimator, trust, chains=FIRST_ROUND)
         self.players = RolloutPlayers(network, None if assumed is None else agents.make(assumed))
         self._models = [_Model(self.belief, self.players)]
-        self.prediction_error, self.predictor = None, None
-        if prediction_error is not None:
-            self.prediction_error = check_number("prediction_error", prediction_error, 1e-3, 100)
-            self.predictor = GainPredictor()
         self._recognise = None
         if opponent == UNKNOWN:
             self._recognise = OpponentModels()
@@ -160,7 +150,7 @@ class SearchBot:
             self.chances_to_win(Rules.from_record(view.records["public"]["rules"][0]))
         began = perf_counter()
         models = self.begin(view, np.random.default_rng(int(view.records["random"][0])))
-        gains, predicted = np.zeros((len(others), 0)), self.predicted(view, tried)
+        gains = np.zeros((len(others), 0))
         while len(others) and gains.shape[1] < self.samples:
             num_worlds = gains.shape[1]
             elapsed = 1000 * (perf_counter() - began)
@@ -172,22 +162,8 @@ class SearchBot:
             actions = np.concatenate([[first], others])
             new_gains = self.gains_in_models(view, models, num_new, actions)[1:]
             gains = np.concatenate([gains, new_gains], axis=1)
-            hopeful = self.are_hopeful(gains, predicted)
-            others, gains, predicted = others[hopeful], gains[hopeful], predicted[hopeful]
-        return self.best(first, others, gains, predicted)
-
-    def predicted(self, view: PlayerView, tried: np.ndarray) -> np.ndarray:
-        """Return the predicted gains of the actions after the first in one view: float64 (k - 1,).
-
-        They are NaN without `prediction_error`, and where the player has to draw.
-        """
-        predicted = np.full(len(tried), np.nan)
-        if self.predictor is not None and are_discarding(view.records)[0]:
-            known = Tried.of(self.policy.action_chances(view, exact=True))
-            gains = self.predictor(view, known, exact=True)[0]
-            by_action = dict(zip(known.actions[0].tolist(), gains.tolist(), strict=True))
-            predicted[:] = [by_action.get(action, np.nan) for action in tried.tolist()]
-        return (predicted[1:] - predicted[0]) / 100
+            others, gains = self.hopeful(others, gains)
+        return self.best(first, others, gains)
 
     def begin(self, view: PlayerView, random: np.random.Generator) -> list[tuple[_Model, Chains]]:
         """Return the models assumed in this view, and for each as many chains as it has of `FIRST_ROUND`."""
@@ -213,34 +189,19 @@ class SearchBot:
         ]
         return np.concatenate(gains, axis=1)
 
-    def are_hopeful(self, gains: np.ndarray, predicted: np.ndarray | None = None) -> np.ndarray:
-        """Return which actions may still be better than the first, bool (k,), from gains (k, n)."""
-        mean, error = self.estimate(gains, predicted)
-        return mean + self.patience * error > 0
+    def hopeful(self, others: np.ndarray, gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the actions that may still be better than the first, and their gains."""
+        mean, error = mean_and_error(gains)
+        hopeful = mean + self.patience * error > 0
+        return others[hopeful], gains[hopeful]
 
-    def best(
-        self, first: int, others: np.ndarray, gains: np.ndarray, predicted: np.ndarray | None = None
-    ) -> int:
+    def best(self, first: int, others: np.ndarray, gains: np.ndarray) -> int:
         """Return the action that is most surely better than the first; the first if none is."""
         if not gains.size:
             return first
-        mean, error = self.estimate(gains, predicted)
+        mean, error = mean_and_error(gains)
         surely = mean - self.caution * error
         return int(others[surely.argmax()]) if surely.max() > 0 else first
-
-    def estimate(self, gains: np.ndarray, predicted: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the means of gains (k, n) and their standard errors, with predictions where there are any.
-
-        The prediction and the mean of the worlds are weighted by their precision.
-        """
-        mean, error = mean_and_error(gains)
-        if predicted is None or self.prediction_error is None:
-            return mean, error
-        expected = self.prediction_error / 100
-        total = expected**2 + error**2
-        known = ~np.isnan(predicted)
-        combined = (mean * expected**2 + np.where(known, predicted, 0) * error**2) / total
-        return np.where(known, combined, mean), np.where(known, expected * error / total**0.5, error)
 
     def gains(
         self, view: PlayerView, worlds: np.ndarray, actions: np.ndarray, players: RolloutPlayers | None = None

@@ -12,7 +12,6 @@ from rule_variants import VARIANTS  # noqa: E402
 from gin_env import agents, cards  # noqa: E402
 from gin_env.agents.generations.bot import GenerationBot  # noqa: E402
 from gin_env.agents.policies.candidate_network import CandidateScorer, save_candidate_policy  # noqa: E402
-from gin_env.agents.policies.gain_network import Tried  # noqa: E402
 from gin_env.agents.search import bot as search  # noqa: E402
 from gin_env.agents.search.bot import SearchBot  # noqa: E402
 from gin_env.agents.search.rollouts import RolloutPlayers  # noqa: E402
@@ -20,7 +19,6 @@ from gin_env.batch import Games  # noqa: E402
 from gin_env.game.actions import KNOCK  # noqa: E402
 from gin_env.game.rules import Rules  # noqa: E402
 from gin_env.matches.matches import play_match  # noqa: E402
-from gin_env.observations.candidates import are_discarding  # noqa: E402
 from gin_env.observations.views import PlayerView  # noqa: E402
 from gin_env.support import specs  # noqa: E402
 
@@ -247,53 +245,9 @@ def test_value_of_a_rollout_is_the_mean_of_its_last_turns():
 def test_patience_decides_how_long_a_worse_action_is_tried():
     gains = np.array([[-1.0, 0.5] * 8])  # 1.3 standard errors below 0
     impatient, patient = SearchBot(caution=0.5), SearchBot(caution=0.5, patience=2)
-    assert not impatient.are_hopeful(gains)
-    assert patient.are_hopeful(gains)
+    assert len(impatient.hopeful(np.array([7]), gains)[0]) == 0
+    assert len(patient.hopeful(np.array([7]), gains)[0]) == 1
     assert patient.best(3, np.array([7]), gains) == 3
-
-
-def test_predictions_and_worlds_count_by_their_precision():
-    """The worlds say 2 ± 1 percentage points, and the prediction 5 ± 2. The second action has none."""
-    gains = np.repeat([[0.02 - 0.01 * 3**0.5, 0.02 + 0.01 * 3**0.5]], 2, axis=0).repeat(2, axis=1)
-    mean, error = SearchBot(prediction_error=2).estimate(gains, np.array([0.05, np.nan]))
-    assert (mean[1], error[1]) == pytest.approx((0.02, 0.01))
-    assert mean[0] == pytest.approx((0.02 * 4 + 0.05) / 5)
-    assert error[0] == pytest.approx(0.01 * (4 / 5) ** 0.5)
-    alone, without = SearchBot().estimate(gains, np.array([0.05, np.nan]))
-    assert alone.tolist() == pytest.approx([0.02, 0.02])
-    assert without.tolist() == pytest.approx([0.01, 0.01])
-
-
-def test_predictions_are_those_of_the_improved_policy():
-    bot, improved = SearchBot(prediction_error=1), agents.make("policy-improved")
-    seen = 0
-    for _, view in views_of_policy(4):
-        tried = bot.likeliest(view)
-        predicted = bot.predicted(view, tried)
-        if not are_discarding(view.records)[0]:
-            assert np.isnan(predicted).all()
-            continue
-        known = Tried.of(bot.policy.action_chances(view, exact=True))
-        gains = improved.predictor(view, known, exact=True)[0]
-        order = [known.actions[0].tolist().index(action) for action in tried.tolist()]
-        assert 100 * predicted == pytest.approx(gains[order][1:] - gains[order][0])
-        seen += len(tried) > 1
-    assert seen > 5
-
-
-def test_certain_predictions_decide():
-    """With an error near 0, the search plays what the network prefers, however few the worlds."""
-    bot = SearchBot(16, turns=1, caution=0, patience=100, prediction_error=0.001)
-    changed = 0
-    for _, view in views_of_policy(4):
-        tried = bot.likeliest(view)
-        predicted = bot.predicted(view, tried)
-        if len(tried) < 2 or np.isnan(predicted).any():
-            continue
-        expected = tried[1 + predicted.argmax()] if predicted.max() > 1e-4 else tried[0]
-        assert bot.act(view)[0] == expected or abs(predicted.max()) < 1e-3
-        changed += expected != tried[0]
-    assert changed
 
 
 @pytest.mark.parametrize(("samples", "worlds"), [(2, [16]), (33, [16, 16, 16]), (96, [16, 16, 32, 32])])

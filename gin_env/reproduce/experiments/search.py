@@ -37,12 +37,6 @@ MATCHES = (
     (FEWER_WORLDS, "policy", 1000),
     (MORE_WORLDS, "policy", 1000),
 )
-PREDICTION = "prediction_error=0.6"
-"""About the standard error of the gains that the network of `policy-improved` predicts."""
-PREDICTED = (
-    (f"{RECOGNISES},{PREDICTION}", "policy", 1000),
-    (f"{FEWER_WORLDS},{PREDICTION}", "policy", 1000),
-)
 BUDGETS = (8, 32, 128, 512)
 BUDGET_GAMES = 1000
 
@@ -59,11 +53,6 @@ def measure_matches(run: Run, matches: Sequence[tuple[str, str, int]]) -> list[R
 def measure_strength(run: Run) -> list[Row]:
     """Measure the bundled bot against its policy and Simple, and the variant that assumes Simple."""
     return measure_matches(run, run.some(MATCHES, 1))
-
-
-def measure_predictions(run: Run) -> list[Row]:
-    """Measure variants that also count the gains that the network of `policy-improved` predicts."""
-    return measure_matches(run, run.some(PREDICTED, 1))
 
 
 def measure_budgets(run: Run) -> list[Row]:
@@ -123,15 +112,6 @@ EXPERIMENTS = [
         games=0,
         seed=900,
         time="two hours",
-    ),
-    Experiment(
-        "search/predictions",
-        "The bot search with the predictions of policy-improved",
-        measure_predictions,
-        search_table,
-        games=0,
-        seed=960,
-        time="half an hour",
     ),
     Experiment(
         "search/budgets",
