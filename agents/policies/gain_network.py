@@ -45,8 +45,6 @@ MIN_CHANCE = 1e-6
 CLOSE = 1e-3
 """Probabilities whose ratio differs from 1 by less may be in another order in single precision."""
 LEAST_LOG = float(np.log(MIN_CHANCE))
-_READERS = {"row": "row", "context": "context"}
-"""The layers that read a vector of `gin_env.observations.parts`, and which."""
 
 
 class CardLayer(nn.Module):
@@ -147,10 +145,8 @@ def are_close(chances: np.ndarray) -> np.ndarray:
     return np.asarray(ties.any(axis=1) | near_least.any(axis=1))
 
 
-def candidate_inputs(
-    rows: np.ndarray, actions: np.ndarray, tried: Tried
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (log_chances, cards, places) for candidates to discard and the actions tried.
+def candidate_inputs(actions: np.ndarray, tried: Tried) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (log_chances, cards, places) for the `actions` of candidates to discard and the actions tried.
 
     The first two are inputs of `GainNetwork`, float32 (n, 11, 2) and int64 (n, 11). `places`, int64
     (n, MAX_TRIED), says which of its gains is that of each action tried; it is 0 where there is none.
@@ -182,7 +178,7 @@ class GainPredictor:
         network = self._exact if exact else self.network
         dtype = network.gains.weight.dtype
         rows, actions, context = view.candidates()
-        log_chances, cards, places = candidate_inputs(rows, actions, tried)
+        log_chances, cards, places = candidate_inputs(actions, tried)
         planes = view.observations()[:, self._columns].reshape(len(view), -1, NUM_SUITS, NUM_RANKS)
         with torch.inference_mode():
             inputs = [torch.from_numpy(array).to(dtype) for array in (rows, log_chances, context, planes)]
@@ -216,8 +212,8 @@ def load_gain_network(path: str | Path) -> tuple[GainNetwork, np.ndarray]:
         names = [name for name, _ in reads["observation"]]
         if not set(names) <= set(PLANES) or (names[0], names[-1]) != ("hand", "estimate"):
             raise ValueError("it must read card planes of the observation, from the hand to the estimate")
-        for layer, vector in _READERS.items():
-            name = f"{layer}.weight"
+        for vector in ("row", "context"):  # each is read by the layer of its name
+            name = f"{vector}.weight"
             tensors[name] = place_columns(tensors[name], vector, reads)
         with torch.device("meta"):  # allocate no memory until the size is known to match the weights
             network = GainNetwork(described["hidden"], described["channels"], len(reads["observation"]))

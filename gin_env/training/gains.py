@@ -177,7 +177,7 @@ class Inputs:
         view["public"] = Games(1).state["public"]
         _write_inputs(positions, view[0], rows, actions, context, planes)
         tried = Tried(positions["actions"].astype(np.int64), positions["log_chances"])
-        log_chances, cards, places = candidate_inputs(rows, actions, tried)
+        log_chances, cards, places = candidate_inputs(actions, tried)
         self.network = [
             torch.from_numpy(rows),
             torch.from_numpy(log_chances),

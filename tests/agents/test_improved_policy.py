@@ -160,7 +160,7 @@ def test_inputs_name_chances_cards_and_places():
     actions = np.full((1, 11, 2), -1)
     actions[0, :3] = [[4, -1], [17, 69], [30, 82]]
     tried = Tried(np.array([[69, 4, -1, -1]]), np.log([[0.6, 0.3, 0.1, 0.1]]))
-    log_chances, cards, places = candidate_inputs(np.zeros((1, 11, NUM_FEATURES)), actions, tried)
+    log_chances, cards, places = candidate_inputs(actions, tried)
     assert cards[0, :3].tolist() == [4, 17, 30]
     assert places.tolist() == [[3, 0, 0, 0]]
     expected = np.full((11, 2), LEAST_LOG)
