@@ -142,7 +142,7 @@ def train_gains(
     workers: WorkerCount = None,
     ray: Ray = None,
 ) -> None:
-    """Train the network of `policy-improved`: what discards gain in the policy's own games.
+    """Train the network of `policy-improved`: what discards gain in the policy's own games, by default rules.
 
     If the command is stopped, the same command continues with the blocks that are in the folder.
     """

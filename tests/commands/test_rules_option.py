@@ -24,6 +24,7 @@ NO_NEW_GAMES = {
     "replay",
     "reproduce",
     "serve-bot",
+    "train gains",
     "train opponents",
 }
 """Commands that play nothing, games by rules of their own, or games that somebody else starts."""
