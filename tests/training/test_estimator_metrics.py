@@ -134,7 +134,8 @@ def test_result_does_not_depend_on_batching(result, monkeypatch):
     parts = evaluate_estimators(names, hands=50, seed=2, progress=seen.append)
     assert sum(seen) == 50
     assert np.array_equal(whole.counts, parts.counts)
-    assert np.allclose(whole.sums, parts.sums)
+    # The integrity loss is the small difference of two sums, so float32 rounding shows in its fifth digit.
+    assert np.allclose(whole.sums, parts.sums, atol=1e-5)
     assert np.allclose(whole.bins[:, :, 0], parts.bins[:, :, 0])
 
 
