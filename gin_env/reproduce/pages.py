@@ -81,12 +81,18 @@ def appendix(experiment: Experiment, result: Result) -> str:
     lines = [
         f"Command: `{result.command}`",
         f"Sample: {f'{result.games:,} games per match, ' if result.games else ''}seed {result.seed}",
-        f"Measured: {result.date}, gin-env {result.version}",
+        f"Measured: {result.date}, gin-env {result.version}, {_commit(result)}",
         *([f"Note: {result.stale}"] if result.stale else []),
         f"Data: [{data.removeprefix('../../../')}]({data})",
     ]
     facts = "\n".join(f"- {line}" for line in lines)
     return f"{_GENERATED}# {experiment.title}\n\n{facts}\n\n{experiment.table(result.rows)}\n"
+
+
+def _commit(result: Result) -> str:
+    commit, _, note = (result.commit or "").partition("-")
+    notes = {"": "commit", "dirty": "edited after commit", "stored": "stored by commit"}
+    return f"{notes[note]} {commit[:7] or 'unknown'}"
 
 
 def appendices(folder: Path, experiments: Mapping[str, Experiment]) -> dict[Path, str]:

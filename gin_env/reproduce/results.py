@@ -33,7 +33,7 @@ class Result:
     """Release of gin-env."""
     commit: str | None = field(default=None, kw_only=True)
     """Commit of the checkout when the run began or was resumed, with ``-dirty`` if its code differed from the
-    commit then or at the end."""
+    commit then or at the end; in older files the commit that stored the last rows, with ``-stored``."""
     date: str
     seed: int
     games: int
