@@ -130,7 +130,7 @@ def train_gains(
     output: Annotated[Path, typer.Argument(help="Network to write (.safetensors)")],
     blocks: Annotated[
         int, typer.Option(help="Number of blocks of 100,000 discards to learn from; each takes half a minute")
-    ] = 96,
+    ] = 240,
     data: Annotated[Path, typer.Option(help="Folder of the blocks; missing ones are made")] = Path(
         "runs/gains"
     ),

@@ -37,9 +37,9 @@ from gin_env.training.action_values import collect_block, read_block, write_bloc
 import torch  # isort: skip
 from torch.nn import functional  # isort: skip
 
-NUM_BLOCKS = 96
+NUM_BLOCKS = 240
 """Number of blocks for the packaged network."""
-EPOCHS, BATCH_SIZE, LEARNING_RATE = 2, 1024, 1e-3
+EPOCHS, BATCH_SIZE, LEARNING_RATE = 1, 1024, 3e-3
 LAST_RATE = 0.02
 """Share of the learning rate that is left at the end."""
 BELIEF_WEIGHT = 100.0

@@ -39,7 +39,7 @@ from gin_env.reproduce.authors_files import (
     checkout,
     read_keras,
 )
-from gin_env.reproduce.experiment import Experiment, Row, Run, markdown
+from gin_env.reproduce.experiment import Experiment, Row, Run, markdown, moments_of
 from gin_env.training.estimators.metrics import METRICS, measure
 from gin_env.training.estimators.positions import HANDS_PER_BATCH, Positions
 
@@ -293,6 +293,7 @@ def measure_scoring(run: Run) -> list[Row]:
             for better, worse in sentence.pairs:
                 places = [names.index(getattr(scoring, one)) for one in (better, worse)]
                 value, (low, high) = differences(mine, number, *places)
+                shares = mine[:, places[0]] - mine[:, places[1]]
                 means = [float(mine[:, place].sum() / number.sum()) for place in places]
                 rows.append(
                     {
@@ -300,6 +301,7 @@ def measure_scoring(run: Run) -> list[Row]:
                         "sentence": sentence.text, "better": better, "worse": worse,
                         "samples": int(number.sum()), "means": [round(mean, 5) for mean in means],
                         "value": round(value, 5), "low": round(low, 5), "high": round(high, 5),
+                        "moments": moments_of(shares, number),
                     }
                     | ({"quick": True} if run.quick else {})
                 )  # fmt: skip
