@@ -49,7 +49,7 @@ lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	cd $(LINKS) && $(CURDIR)/$(BIN)/lint-imports --config $(CURDIR)/pyproject.toml
-	$(BIN)/pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python
 	cd $(LINKS) && $(CURDIR)/$(BIN)/mypy --cache-dir $(CURDIR)/.mypy_cache --config-file $(CURDIR)/pyproject.toml -p gin_env
 
 # mypy leaves a core idle: the kernels that bots play by are compiled meanwhile, once for all processes of the tests.

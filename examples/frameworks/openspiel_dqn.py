@@ -14,7 +14,7 @@ torch.set_num_threads(1)
 env = rl_environment.Environment("python_gin_env")
 env.seed(run.seed)
 np.random.seed(run.seed)  # noqa: NPY002 (OpenSpiel's players draw from it)
-size, actions = env.observation_spec()["info_state"][0], env.action_spec()["num_actions"]
+size, actions = env.game.information_state_tensor_size(), env.game.num_distinct_actions()
 learner = dqn.DQN(
     0,
     size,
@@ -23,7 +23,7 @@ learner = dqn.DQN(
     replay_buffer_capacity=50_000,
     batch_size=64,
     learning_rate=1e-3,
-    optimizer_str="adam",
+    optimizer_str=dqn.Optimiser.ADAM,
     discount_factor=0.97,
     learn_every=4,
     epsilon_decay_duration=5_000,

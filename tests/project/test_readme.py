@@ -296,13 +296,13 @@ def test_frozen_readings_are_spelled_out():
         assert f"`{spell_out_bot(name)}`" in described[name], name
 
 
-def commits_that_added(path: Path) -> list[str]:
-    """Return the first seven digits of the commits that added a file; empty without the history."""
+def commits_that_wrote(path: Path) -> list[str]:
+    """Return the first seven digits of the commits that added or changed a file; empty without the history."""
     git = ["git", "-C", str(ROOT)]
     shallow = subprocess.run([*git, "rev-parse", "--is-shallow-repository"], capture_output=True, text=True)
     if shallow.stdout.strip() != "false":
         return []
-    log = [*git, "log", "--follow", "--diff-filter=A", "--format=%H", "--", str(path)]
+    log = [*git, "log", "--follow", "--diff-filter=AM", "--format=%H", "--", str(path)]
     found = subprocess.run(log, capture_output=True, text=True, check=True).stdout
     return [commit[:7] for commit in found.split()]
 
@@ -320,6 +320,6 @@ def test_packaged_files_are_listed_with_their_commands():
         else:
             commit = re.findall(r"\| ([0-9a-f]{7}) \|$", row)
             assert commit, path.name
-            assert commit[0] in (commits_that_added(path) or commit), path.name
+            assert commit[0] in (commits_that_wrote(path) or commit), path.name
         for player in found.get("players", []):
             assert f"`{player['bot']}`" in row

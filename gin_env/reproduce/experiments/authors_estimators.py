@@ -352,7 +352,7 @@ EXPERIMENTS = [
         measure_scoring,
         scoring_table,
         games=0,
-        time="two minutes",
+        time="five minutes",
         authors=REPOSITORY_003,
     ),
 ]
