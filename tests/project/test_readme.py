@@ -297,7 +297,7 @@ def test_frozen_readings_are_spelled_out():
 
 
 def commits_that_wrote(path: Path) -> list[str]:
-    """Return the first seven digits of the commits that added or changed a file; empty without the history."""
+    """Return the first seven digits of the commits that wrote a file; empty without the history."""
     git = ["git", "-C", str(ROOT)]
     shallow = subprocess.run([*git, "rev-parse", "--is-shallow-repository"], capture_output=True, text=True)
     if shallow.stdout.strip() != "false":
