@@ -28,7 +28,7 @@ from gin_env.estimators.shankar import UNKNOWN, shankar_images
 from gin_env.game.actions import PASS
 from gin_env.game.cards import NUM_CARDS, card_columns
 from gin_env.game.state import DRAW
-from gin_env.matches.intervals import Interval, deviations, mean_interval
+from gin_env.matches.intervals import deviations, mean_interval
 from gin_env.observations.views import PlayerView
 from gin_env.reproduce.authors_files import (
     CNN,
@@ -200,16 +200,6 @@ def completed_turns(hands: int, seed: int) -> Iterator[tuple[Positions, np.ndarr
             running = running[~games.done[running] & ~knocks & (scored | ~discards)]
 
 
-def differences(sums: np.ndarray, counts: np.ndarray, better: int, worse: int) -> tuple[float, Interval]:
-    """Return (mean difference of two estimators, its 95 % interval over hands).
-
-    `sums` are the sums of a metric in each hand, float64 (hands, estimators), `counts` its samples (hands,).
-    """
-    shares = sums[:, better] - sums[:, worse]
-    value = float(shares.sum() / counts.sum())
-    return value, mean_interval(value, deviations(shares, counts))
-
-
 def trained(run: Run, name: str, share: float) -> Any:
     """Return the network of an estimator trained on `HANDS_WATCHED` hands, from the run's folder or new."""
     from gin_env.estimators.networks import load
@@ -292,8 +282,9 @@ def measure_scoring(run: Run) -> list[Row]:
                 continue  # a quick run has no long hands
             for better, worse in sentence.pairs:
                 places = [names.index(getattr(scoring, one)) for one in (better, worse)]
-                value, (low, high) = differences(mine, number, *places)
                 shares = mine[:, places[0]] - mine[:, places[1]]
+                value = float(shares.sum() / number.sum())
+                low, high = mean_interval(value, deviations(shares, number))
                 means = [float(mine[:, place].sum() / number.sum()) for place in places]
                 rows.append(
                     {
