@@ -49,7 +49,7 @@ def measure_claims(claims: Sequence[PaperClaim], run: Run) -> list[Row]:
 
 def measure_claim(claim: PaperClaim, run: Run) -> Row:
     """Measure the row of a claim."""
-    deals = moments = None
+    deals = moments = parts = None
     if claim.unit in TABLES:
         run.used(*claim.pair)
         found, games = TABLES[claim.unit](claim.pair[0], run)
@@ -71,10 +71,12 @@ def measure_claim(claim: PaperClaim, run: Run) -> Row:
             games += other.games
             if claim.unit == "undercuts":
                 value, (low, high) = undercuts_difference(match, other)
+                parts = [[one.undercuts[0], one.knocks[1]] for one in (match, other)]
             elif claim.unit == "lead":
                 third = run.match(claim.pair[0], claim.minus[1], other_games)
                 games += third.games
                 value, (low, high) = lead_difference(match, third, other)
+                parts = [deal_counts(match), deal_counts(third, other)]
             else:
                 difference = win_rate_difference(match, other)
                 deals = deal_counts(match, other)
@@ -93,6 +95,7 @@ def measure_claim(claim: PaperClaim, run: Run) -> Row:
         "deals": deals if claim.unit == "%" else None,
     }
     row |= {} if moments is None else {"moments": moments}
+    row |= {} if parts is None else {"parts": parts}
     return row | ({"quick": True} if run.quick else {})
 
 
