@@ -1,9 +1,14 @@
-"""``policy-improved``: the bot ``policy`` with better discards.
+"""``policy-improved``: the bot ``policy`` with better discards and fewer upcards.
 
 Where `policy` has to discard, a second network (`gin_env.agents.policies.gain_network`) predicts what its
 most probable actions gain in games of `policy` against itself. The action with the highest gain is played, if
 it is better than the choice of `policy` by a margin. This is one step of policy improvement.
 `gin_env.training.action_values` describes how gains are measured.
+
+Where `policy` would take the upcard without being nearly certain, the stock is better on average: `policy`
+takes too many upcards. No network is needed for that.
+
+Results: docs/results/learning.md, "Better discards".
 """
 
 from __future__ import annotations
@@ -11,29 +16,33 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
-from gin_env.agents.policies.gain_network import PACKAGED, GainPredictor, Tried, are_close
+from gin_env.agents.policies.gain_network import CLOSE, PACKAGED, GainPredictor, Tried, are_close
 from gin_env.agents.ties import are_best
-from gin_env.game.actions import NUM_ACTIONS
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, NUM_ACTIONS
+from gin_env.game.state import DRAW
 from gin_env.observations.candidates import NO_ACTION, are_discarding
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_number
 
 
 class ImprovedPolicyBot:
-    """Plays `policy`, and the discards that a network prefers by a margin.
+    """Plays `policy`, the discards that a network prefers by a margin, and the stock in close calls.
 
     Parameters
     ----------
     margin : percentage points of the chance to win by which an action must be better than the choice of
         `policy`.
     network : a file of ``gin-rummy train gains``; None for the packaged network.
+    stock_above : probability of the stock from which on it is drawn from, though `policy` would take the
+        upcard; 1 for never. The first upcard, which can be declined, is taken as by `policy`.
     """
 
-    def __init__(self, margin: float = 0.3, network: str | None = None) -> None:
+    def __init__(self, margin: float = 0.3, network: str | None = None, stock_above: float = 0.001) -> None:
         self.name = "policy-improved"
         self.policy = CandidatePolicyBot.shipped()
         self.margin = check_number("margin", margin, 0, 100)
         self.predictor = GainPredictor(PACKAGED if network is None else network)
+        self.stock_above = check_number("stock_above", stock_above, 0, 1)
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
@@ -41,6 +50,9 @@ class ImprovedPolicyBot:
         discarding = np.flatnonzero(are_discarding(view.records))
         if len(discarding):
             chosen[discarding] = self._improved(view[discarding], chosen[discarding])
+        taking = np.flatnonzero((chosen == DRAW_UPCARD) & (view.records["public"]["phase"] == DRAW))
+        if len(taking):
+            chosen[taking[self._prefer_stock(view[taking])]] = DRAW_STOCK
         return chosen
 
     def tried(self, view: PlayerView) -> Tried:
@@ -50,6 +62,14 @@ class ImprovedPolicyBot:
         if len(close):
             chances[close] = self.policy.action_chances(view[close], exact=True)
         return Tried.of(chances)
+
+    def _prefer_stock(self, view: PlayerView) -> np.ndarray:
+        """Return which players draw from the stock where `policy` would take the upcard, bool (n,)."""
+        chances = self.policy.action_chances(view)[:, DRAW_STOCK]
+        close = np.flatnonzero(np.abs(chances - self.stock_above) <= CLOSE * self.stock_above)
+        if len(close):
+            chances[close] = self.policy.action_chances(view[close], exact=True)[:, DRAW_STOCK]
+        return chances > self.stock_above
 
     def _improved(self, view: PlayerView, chosen: np.ndarray) -> np.ndarray:
         """Return the actions of players who have to discard, where `policy` chooses `chosen`."""
