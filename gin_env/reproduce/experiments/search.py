@@ -39,13 +39,7 @@ MATCHES = (
 )
 IMPROVED = "search:opponent=unknown,samples=96,averaged=2,caution=0.5,patience=1,improved=true"
 """Has to beat the choice of `policy-improved`, in five milliseconds a decision."""
-IMPROVED_SLOWLY = "search:opponent=unknown,samples=512,averaged=2,caution=0.5,patience=1.5,improved=true"
-"""The same in more worlds, in fifteen milliseconds."""
-IMPROVED_MATCHES = (
-    (IMPROVED, "policy", 2000),
-    (IMPROVED_SLOWLY, "policy", 1000),
-    (IMPROVED, "policy-improved", 1000),
-)
+IMPROVED_MATCHES = ((IMPROVED, "policy", 1000), (IMPROVED, "policy-improved", 1000))
 BUDGETS = (8, 32, 128, 512)
 BUDGET_GAMES = 1000
 
