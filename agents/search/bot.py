@@ -24,7 +24,6 @@ import numpy as np
 from gin_env import agents
 from gin_env.agents.policies.candidate_network import CandidateScorer, find_candidate_policy
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
-from gin_env.agents.policies.improved_policy import ImprovedPolicyBot
 from gin_env.agents.search.belief import Belief, Chains
 from gin_env.agents.search.opponents import MODELS, OpponentModels
 from gin_env.agents.search.rollouts import RolloutPlayers
@@ -35,7 +34,7 @@ from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.match_odds import chances_to_win
 from gin_env.game.rules import Rules
 from gin_env.observations.views import PlayerView
-from gin_env.support.checks import check_integer, check_number, check_switch
+from gin_env.support.checks import check_integer, check_number
 
 MIN_PROBABILITY = 1e-6
 """Actions that the policy gives a lower probability are not tried."""
@@ -82,8 +81,6 @@ class SearchBot:
         probability after what the opponent has done in the game. Each has an estimator of its own, whose
         worlds are weighted by the shape of the opponent's hand; `estimator` and `trust` do not count.
     estimator, trust : see `gin_env.agents.search.belief.Belief`.
-    improved : whether the action that others have to beat is the choice of `policy-improved` rather than the
-        policy's. It knows what discards and knocks gain on average; the search adds what they gain now.
     """
 
     def __init__(
@@ -99,7 +96,6 @@ class SearchBot:
         opponent: str | None = None,
         estimator: str = "suit-equivariant:weights=policy",
         trust: float = 0.0,
-        improved: bool = False,
     ) -> None:
         assumed = None if opponent == UNKNOWN else opponent
         if assumed is not None:
@@ -121,11 +117,6 @@ class SearchBot:
         if opponent == UNKNOWN:
             self._recognise = OpponentModels()
             self._models = [self._model(network, bot, estimator) for bot, estimator in MODELS.items()]
-        self._improved = None
-        if check_switch("improved", improved):
-            if policy != "policy":
-                raise ValueError(f"improved is for policy=policy only, not for {policy!r}")
-            self._improved = ImprovedPolicyBot()
         self._chances: dict[Rules, np.ndarray] = {}
 
     def _model(self, network: CandidateScorer, bot: str, estimator: str) -> _Model:
@@ -141,14 +132,12 @@ class SearchBot:
         )
 
     def likeliest(self, view: PlayerView) -> np.ndarray:
-        """Return the action to beat and the policy's others by falling probability, int64 (k,)."""
+        """Return the policy's actions by falling probability, its choice first: int64 (k,)."""
         chances = self.policy.action_chances(view)[0]
         order = np.argsort(-chances, kind="stable")
         first, second = order[:2]
         if chances[first] - chances[second] < NEARLY_EQUAL:  # such as cards that differ in their suits alone
             first = self.policy.act(view)[0]
-        if self._improved is not None:
-            first = self._improved.act(view)[0]
         others = order[(chances[order] > MIN_PROBABILITY) & (order != first)]
         return np.array([first, *others[: self.tried - 1]])
 

@@ -176,8 +176,6 @@ def _files_of_bot(text: str) -> list[Path]:
         files += [file for estimator in MODELS.values() for file in _files_of_estimator(estimator)]
     elif params.get("opponent") is not None:
         files += _files_of_bot(params["opponent"])
-    if params.get("improved"):
-        files += _files_of_bot("policy-improved")
     return files
 
 

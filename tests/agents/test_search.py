@@ -123,25 +123,6 @@ def test_search_with_high_caution_plays_the_policy():
         assert careful.act(view) == careful.policy.act(view)
 
 
-def test_improved_search_has_to_beat_policy_improved():
-    careful, plain, better = (
-        SearchBot(16, turns=1, caution=100, improved=True),
-        SearchBot(16),
-        agents.make("policy-improved"),
-    )
-    changed = 0
-    for _, view in views_of_policy(20):
-        first = better.act(view)[0]
-        assert careful.act(view)[0] == first
-        tried, others = careful.likeliest(view).tolist(), plain.likeliest(view).tolist()
-        assert tried[0] == first
-        if first != others[0]:
-            changed += 1
-            assert tried[1] == others[0]
-            assert sorted(tried) == sorted(others)
-    assert changed > 0
-
-
 def test_search_plays_an_action_that_is_clearly_better(monkeypatch):
     bot = SearchBot(64)
     view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)) > 2)
@@ -301,8 +282,6 @@ def test_some_bots_play_only_by_name():
         ("budget_ms=-5", ValueError, "budget_ms"),
         ("budget_ms=soon", TypeError, "budget_ms"),
         ("policy=nowhere.safetensors", FileNotFoundError, "nowhere"),
-        ("improved=1", TypeError, "improved"),
-        ("improved=true,policy=policy-variants", ValueError, "only, not for 'policy-variants'"),
         ("estimator=omniscient", ValueError, "must not see hidden cards"),
     ],
 )

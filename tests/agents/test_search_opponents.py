@@ -131,8 +131,6 @@ def test_description_lists_the_networks():
     files = describe_bot(QUICK)["files"]
     assert "agents/search/data/opponents.safetensors" in files
     assert "estimators/data/suit_equivariant_simple.safetensors" in files
-    assert "agents/data/policy-improved.safetensors" not in files
-    assert "agents/data/policy-improved.safetensors" in describe_bot(f"{QUICK},improved=true")["files"]
 
 
 def test_incomplete_file_is_refused(tmp_path):

@@ -37,9 +37,6 @@ MATCHES = (
     (FEWER_WORLDS, "policy", 1000),
     (MORE_WORLDS, "policy", 1000),
 )
-IMPROVED = "search:opponent=unknown,samples=96,averaged=2,caution=0.5,patience=1,improved=true"
-"""Has to beat the choice of `policy-improved`, in five milliseconds a decision."""
-IMPROVED_MATCHES = ((IMPROVED, "policy", 1000), (IMPROVED, "policy-improved", 1000))
 BUDGETS = (8, 32, 128, 512)
 BUDGET_GAMES = 1000
 
@@ -56,11 +53,6 @@ def measure_matches(run: Run, matches: Sequence[tuple[str, str, int]]) -> list[R
 def measure_strength(run: Run) -> list[Row]:
     """Measure the bundled bot against its policy and Simple, and the variant that assumes Simple."""
     return measure_matches(run, run.some(MATCHES, 1))
-
-
-def measure_improved(run: Run) -> list[Row]:
-    """Measure the bot that starts from `policy-improved` against both policies."""
-    return measure_matches(run, run.some(IMPROVED_MATCHES, 1))
 
 
 def measure_budgets(run: Run) -> list[Row]:
@@ -120,15 +112,6 @@ EXPERIMENTS = [
         games=0,
         seed=900,
         time="two hours",
-    ),
-    Experiment(
-        "search/improved",
-        "The bot search with better discards and fewer upcards, against both policies",
-        measure_improved,
-        search_table,
-        games=0,
-        seed=970,
-        time="half an hour",
     ),
     Experiment(
         "search/budgets",
