@@ -82,7 +82,7 @@ def train_gains(
 ) -> TrainedGains:
     """Train on `blocks` blocks of positions, which are kept in `folder`.
 
-    `progress` receives numbers of blocks: each counts once when it is made and once each time it is learned.
+    `progress` receives numbers of blocks: each counts once when it is made and once for each of `EPOCHS`.
     """
     check_integer("blocks", blocks, 2, 1 << 20)
     folder.mkdir(parents=True, exist_ok=True)
@@ -102,6 +102,7 @@ def train_gains(
             network, count = _train(source, learned, report)
         network.eval()
         found = _evaluate(network, source, held_out)
+        report(EPOCHS * len(held_out))
     finally:
         torch.set_num_threads(threads)
     metadata = {
