@@ -5,8 +5,8 @@ most probable actions gain in games of `policy` against itself. The action with 
 it is better than the choice of `policy` by a margin. This is one step of policy improvement.
 `gin_env.training.action_values` describes how gains are measured.
 
-Where `policy` would take the upcard without being nearly certain, the stock is better on average: `policy`
-takes too many upcards. No network is needed for that.
+In close calls, it draws from the stock where `policy` would take the upcard
+(`CandidatePolicyBot.prefer_stock`).
 
 Results: docs/results/learning.md, "Better discards".
 """
@@ -15,11 +15,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
-from gin_env.agents.policies.gain_network import CLOSE, PACKAGED, GainPredictor, Tried, are_close
+from gin_env.agents.policies.candidate_policy import STOCK_ABOVE, CandidatePolicyBot
+from gin_env.agents.policies.gain_network import PACKAGED, GainPredictor, Tried, are_close
 from gin_env.agents.ties import are_best
-from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, NUM_ACTIONS
-from gin_env.game.state import DRAW
+from gin_env.game.actions import NUM_ACTIONS
 from gin_env.observations.candidates import NO_ACTION, are_discarding
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_number
@@ -33,11 +32,12 @@ class ImprovedPolicyBot:
     margin : percentage points of the chance to win by which an action must be better than the choice of
         `policy`.
     network : a file of ``gin-rummy train gains``; None for the packaged network.
-    stock_above : probability of the stock from which on it is drawn from, though `policy` would take the
-        upcard; 1 for never. The first upcard, which can be declined, is taken as by `policy`.
+    stock_above : see `CandidatePolicyBot.prefer_stock`; 1 to draw as `policy` does.
     """
 
-    def __init__(self, margin: float = 0.3, network: str | None = None, stock_above: float = 0.001) -> None:
+    def __init__(
+        self, margin: float = 0.3, network: str | None = None, stock_above: float = STOCK_ABOVE
+    ) -> None:
         self.name = "policy-improved"
         self.policy = CandidatePolicyBot.shipped()
         self.margin = check_number("margin", margin, 0, 100)
@@ -50,9 +50,7 @@ class ImprovedPolicyBot:
         discarding = np.flatnonzero(are_discarding(view.records))
         if len(discarding):
             chosen[discarding] = self._improved(view[discarding], chosen[discarding])
-        taking = np.flatnonzero((chosen == DRAW_UPCARD) & (view.records["public"]["phase"] == DRAW))
-        if len(taking):
-            chosen[taking[self._prefer_stock(view[taking])]] = DRAW_STOCK
+        self.policy.prefer_stock(view, chosen, self.stock_above)
         return chosen
 
     def tried(self, view: PlayerView) -> Tried:
@@ -62,14 +60,6 @@ class ImprovedPolicyBot:
         if len(close):
             chances[close] = self.policy.action_chances(view[close], exact=True)
         return Tried.of(chances)
-
-    def _prefer_stock(self, view: PlayerView) -> np.ndarray:
-        """Return which players draw from the stock where `policy` would take the upcard, bool (n,)."""
-        chances = self.policy.action_chances(view)[:, DRAW_STOCK]
-        close = np.flatnonzero(np.abs(chances - self.stock_above) <= CLOSE * self.stock_above)
-        if len(close):
-            chances[close] = self.policy.action_chances(view[close], exact=True)[:, DRAW_STOCK]
-        return chances > self.stock_above
 
     def _improved(self, view: PlayerView, chosen: np.ndarray) -> np.ndarray:
         """Return the actions of players who have to discard, where `policy` chooses `chosen`."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from gin_env import agents
 from gin_env.agents.policies.candidate_network import find_candidate_policy
-from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
+from gin_env.agents.policies.candidate_policy import STOCK_ABOVE, CandidatePolicyBot
 from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
 from gin_env.observations.memory import LAYOUT, NUM_MEMORY
@@ -135,7 +135,8 @@ def forgetful() -> CandidatePolicyBot:
     for name, weights in network.named_parameters():
         if name.endswith("memory.first.weight"):
             weights.data.zero_()
-    return CandidatePolicyBot(network, name=f"{REMEMBERS} that forgets", episode=episode)
+    name = f"{REMEMBERS} that forgets"
+    return CandidatePolicyBot(network, name=name, episode=episode, stock_above=STOCK_ABOVE)
 
 
 def measure_policy_memory(run: Run) -> list[Row]:
