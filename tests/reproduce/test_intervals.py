@@ -1,28 +1,67 @@
-"""The sums that results store to recompute their intervals of means and ratios."""
+"""Every published interval can be recomputed from what its row stores."""
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.special import stdtrit
+from stored_intervals import (
+    figures_of_moments,
+    interval_of_counts,
+    interval_of_parts,
+    interval_of_tournament,
+    nearest_deals,
+    value_and_half,
+)
 
-from gin_env.matches.intervals import deviations, mean_interval, wilson_interval
-from gin_env.reproduce.experiment import moments_of
+from gin_env.matches.differences import win_rate_difference
+from gin_env.matches.intervals import (
+    deviations,
+    mean_interval,
+    wilson_interval,
+    win_rate_difference_interval,
+    win_rate_interval,
+)
+from gin_env.matches.matches import play_match
+from gin_env.reproduce.experiment import deal_counts, gain_row, match_row, moments_of
+from gin_env.reproduce.experiments.claims import lead_difference, undercuts_difference
 from gin_env.reproduce.pages import RESULTS as FOLDER
 from gin_env.reproduce.results import load, stored
 
+pytestmark = pytest.mark.compiled
+
 RESULTS = Path(__file__).parents[2] / FOLDER
+STORED = stored(RESULTS)
+ROUNDED = 1e-3
+"""Stored ends of intervals have three decimal places."""
+EVALUATIONS = 1000
+"""Games of an evaluation during training, whose rows in ``ppo/strength`` name no number."""
 
 
-def value_and_half(moments: list[float]) -> tuple[float, float]:
-    """Return (ratio, half of its 95 % t interval) that follow from `moments_of` the observations."""
-    m, x, y, xx, xy, yy = moments
-    value = x / y
-    variance = (xx - 2 * value * xy + value**2 * yy) * (m / y) ** 2 / (m - 1)
-    return value, float(stdtrit(m - 1, 0.975)) * math.sqrt(max(variance, 0) / m)
+def ends(row: dict, prefix: str = "") -> list[float]:
+    """Return the interval of a row in per cent or in its unit."""
+    return row["unmelded"][1:] if prefix == "unmelded_" else [row[prefix + end] for end in ("low", "high")]
+
+
+# --- What is stored determines the interval --------------------------------------------------------------
+
+
+def test_deal_counts_determine_the_intervals():
+    one, other = (play_match("simple", opponent, 400, 3) for opponent in ("random-discard", "late-knock"))
+    row = match_row(one)
+    counts = np.array(row["deals"])
+    assert counts.sum() == 200
+    wins, twos = np.repeat(np.arange(3), counts), np.full(200, 2)
+    assert win_rate_interval(wins, twos) == pytest.approx(one.interval)
+    joint = np.array(deal_counts(one, other)).reshape(3, 3)
+    assert joint.sum(axis=1).tolist() == counts.tolist()
+    first, second = (np.repeat(kinds.ravel(), joint.ravel()) for kinds in np.indices((3, 3)))
+    again = win_rate_difference_interval((first, twos), (second, twos))
+    assert again == pytest.approx(win_rate_difference(one, other).interval)
+    gain = gain_row(one, other)
+    assert gain["deals"] == counts.tolist()
+    assert gain["more_deals"] == joint.ravel().tolist()
 
 
 def test_moments_determine_the_interval_of_a_ratio():
@@ -35,28 +74,57 @@ def test_moments_determine_the_interval_of_a_ratio():
     assert (value - half, value + half) == pytest.approx(mean_interval(totals.mean(), totals - totals.mean()))
 
 
-@pytest.mark.parametrize("name", stored(RESULTS))
-def test_stored_moments_reproduce_the_published_intervals(name):
+def test_parts_determine_the_intervals_of_leads_and_undercuts():
+    one, other = (play_match("simple", opponent, 400, 3) for opponent in ("tonic", "late-knock"))
+    match = play_match("tonic", "late-knock", 400, 3)
+    row = {"unit": "lead", "parts": [deal_counts(match), deal_counts(one, other)]}
+    assert 100 * np.array(lead_difference(match, one, other)[1]) == pytest.approx(interval_of_parts(row))
+    parts = [[match.undercuts[0], match.knocks[1]] for match in (one, other)]
+    undercuts = 100 * np.array(undercuts_difference(one, other)[1])
+    assert undercuts == pytest.approx(interval_of_parts({"unit": "undercuts", "parts": parts}))
+
+
+@pytest.mark.parametrize("games", [400, 2000])
+@pytest.mark.parametrize("opponent", ["random-discard", "late-knock", "tonic"])
+def test_width_of_an_interval_determines_its_deals(opponent, games):
+    row = match_row(play_match("simple", opponent, games, 5))
+    assert nearest_deals(games, row["won"], np.array(ends(row))) == row["deals"]
+
+
+# --- The published intervals -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_every_published_interval_can_be_recomputed(name):
     for row in load(RESULTS, name).rows:
-        if "moments" in row:
-            value, half = value_and_half(row["moments"])
-            if row.get("unit") == "times":  # symmetric on the logarithmic scale
-                low, high = (value * math.exp(sign * half / value) for sign in (-1, 1))
+        confidence = 0.9 if name.startswith("002/") and "network" in row else 0.95
+        for prefix in ("", "more_", "unmelded_", "ended_"):
+            if row.get(prefix + "low") is None and not (prefix == "unmelded_" and "unmelded" in row):
+                continue
+            published, tolerance = ends(row, prefix), ROUNDED
+            if counts := row.get(prefix + "deals"):
+                found = 100 * interval_of_counts(counts, confidence)
+            elif prefix == "ended_":
+                found = 100 * np.array(wilson_interval(row["ended_hands"] / row["hands"], row["hands"]))
+            elif "moments" in row:
+                value, *found = figures_of_moments(row)
+                tolerance = 1e-5 if name == "003/authors-scoring" else ROUNDED
+                assert row["value"] == pytest.approx(value, abs=tolerance), row
+            elif "parts" in row:
+                found = interval_of_parts(row)
+            elif row.get("value") == row["low"] == row["high"]:
+                continue  # an exact number
             else:
-                low, high = value - half, value + half
-            scale = 100 if row.get("unit") == "likelihoods" else 1
-            found = [scale * number for number in (value, low, high)]
-            digits = 1e-5 if name == "003/authors-scoring" else 6e-4
-            assert [row[key] for key in ("value", "low", "high")] == pytest.approx(found, abs=digits), row
+                won = row["unmelded"][0] if prefix else row["won"]
+                games = row["games"] or EVALUATIONS
+                tolerance = ROUNDED if row["games"] else 10 * ROUNDED
+                deals = nearest_deals(games, won, np.array(published), confidence)
+                found = 100 * interval_of_counts(deals, confidence)
+            assert published == pytest.approx(found, abs=tolerance), row
 
 
-@pytest.mark.parametrize("name", ["000/card-values", "001/likelihoods", "003/authors-scoring", "004/claims"])
-def test_figures_in_other_units_store_their_moments(name):
-    rows = load(RESULTS, name).rows
-    assert all("moments" in row for row in rows if row.get("unit") != "%" and row.get("of") != "turns")
-
-
-def test_hands_ended_reproduce_their_interval():
-    for row in load(RESULTS, "outside/gold-standard").rows:
-        low, high = wilson_interval(row["ended_hands"] / row["hands"], row["hands"])
-        assert [row["ended_low"], row["ended_high"]] == pytest.approx([100 * low, 100 * high], abs=1e-3)
+def test_intervals_of_the_tournament_can_be_recomputed():
+    for row in load(RESULTS, "tournament").rows:
+        assert [100 * end for end in row["interval"]] == pytest.approx(interval_of_tournament(row))
+        if row.get("deals"):
+            assert interval_of_tournament(row) == pytest.approx(100 * interval_of_counts(row["deals"]))

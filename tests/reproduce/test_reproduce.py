@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from stored_intervals import interval_of_counts
 from typer.testing import CliRunner
 
 from gin_env import agents
@@ -20,12 +21,11 @@ from gin_env.agents.tonic import TonicBot
 from gin_env.cli import app
 from gin_env.matches import match_log
 from gin_env.matches.differences import win_rate_difference
-from gin_env.matches.intervals import mean_interval, win_rate_difference_interval, win_rate_interval
 from gin_env.matches.matches import DEAL_RESULT, MatchResult, play_match
 from gin_env.reproduce import experiment as experiments
 from gin_env.reproduce import pages, results
-from gin_env.reproduce.experiment import Experiment, Run, deal_counts, gain_row, match_row, named
-from gin_env.reproduce.experiments import cfr_training, claims, fitness
+from gin_env.reproduce.experiment import Experiment, Run, deal_counts, match_row, named
+from gin_env.reproduce.experiments import cfr_training, claims, fitness, learning
 from gin_env.reproduce.registry import EXPERIMENTS, find
 from gin_env.reproduce.results import deck_keys, load, stored
 
@@ -526,7 +526,7 @@ def test_shapley_values_sum_to_the_total_difference():
     assert fitness.shapley_value(factor, same) == pytest.approx((0, 0, 0))
     counts = fitness.contribution_counts(factor, matches)
     assert sum(counts) == 200
-    recomputed = 100 * np.array(interval_of_counts(counts, 0.95))
+    recomputed = 100 * interval_of_counts(counts)
     assert recomputed == pytest.approx(values[0][1:], abs=1e-3)
     better = match_result(("a", "b"), [(won, 2 - won, 1, 1) for won in [0, 1, 2, 1, 1, 2] * 10])
     value, low, high = fitness.shapley_value(factor, same | {everything: better})
@@ -538,59 +538,26 @@ def test_shapley_values_sum_to_the_total_difference():
         assert agents.make(fitness.bot_with(subset, relative=True)).relative
 
 
-def test_deal_counts_reproduce_the_intervals():
-    one, other = (play_match("simple", opponent, 400, 3) for opponent in ("random-discard", "late-knock"))
-    row = match_row(one)
-    counts = np.array(row["deals"])
-    assert counts.sum() == 200
-    wins = np.repeat(np.arange(3), counts)
-    assert win_rate_interval(wins, np.full(200, 2)) == pytest.approx(one.interval)
-    joint = np.array(deal_counts(one, other)).reshape(3, 3)
-    assert joint.sum(axis=1).tolist() == counts.tolist()
-    first, second = (np.repeat(kinds.ravel(), joint.ravel()) for kinds in np.indices((3, 3)))
-    twos = np.full(200, 2)
-    again = win_rate_difference_interval((first, twos), (second, twos))
-    assert again == pytest.approx(win_rate_difference(one, other).interval)
-    gain = gain_row(one, other)
-    assert gain["deals"] == counts.tolist()
-    assert gain["more_deals"] == joint.ravel().tolist()
-    undecided = match_result(("a", "b"), [(2, 0, 1, 1), (1, 0, 1, 1)])
-    assert deal_counts(undecided) is None
+def test_changes_of_the_improved_policy_have_their_own_table():
+    matches = [
+        ("policy-improved", "simple"),
+        ("policy-improved", "policy"),
+        *((bot, "policy") for bot in learning.ONE_CHANGE),
+    ]
+    rows = [
+        {"bot": bot, "opponent": opponent, "won": 50 + number, "low": 49 + number, "high": 51 + number}
+        for number, (bot, opponent) in enumerate(matches)
+    ]
+    both, changes = learning.improved_table(rows).split("\n\n")
+    assert [line.split("|")[1].strip() for line in both.splitlines()[2:]] == ["`simple`", "`policy`"]
+    assert re.findall(r"\| ([^|]*) \| `\S+` \| (\S+)", changes) == [
+        ("better discards", "52.00"),
+        ("fewer upcards", "53.00"),
+    ]
 
 
-def interval_of_counts(counts: list[int], confidence: float) -> tuple[float, float]:
-    """Return the interval that follows from the deals of a win rate, a difference or a Shapley value."""
-    if len(counts) == 49:
-        each = np.repeat(np.arange(-24, 25) / 24, counts)
-        return mean_interval(each.mean(), each - each.mean(), confidence)
-    matches = {3: 1, 9: 2}[len(counts)]
-    kinds = np.indices((3,) * matches).reshape(matches, -1)
-    won = [(wins, np.full(len(wins), 2)) for wins in np.repeat(kinds, counts, axis=1)]
-    return (
-        win_rate_interval(*won[0], confidence)
-        if matches == 1
-        else win_rate_difference_interval(*won, confidence)
-    )
-
-
-def published_interval(row: dict, prefix: str) -> list[float]:
-    """Return the interval of a row in per cent; a match of the tournament has it as shares."""
-    if prefix == "unmelded_":
-        return row["unmelded"][1:]
-    if "interval" in row:
-        return [100 * end for end in row["interval"]]
-    return [row[prefix + end] for end in ("low", "high")]
-
-
-@pytest.mark.parametrize("name", STORED)
-def test_stored_deals_reproduce_the_published_intervals(name):
-    for row in load(RESULTS, name).rows:
-        confidence = 0.9 if name.startswith("002/") and "network" in row else 0.95
-        for key in row:
-            if key.endswith("deals") and row[key] is not None:
-                published = published_interval(row, key.removesuffix("deals"))
-                found = 100 * np.array(interval_of_counts(row[key], confidence))
-                assert published == pytest.approx(found, abs=1e-3), row
+def test_undecided_games_have_no_deal_counts():
+    assert deal_counts(match_result(("a", "b"), [(2, 0, 1, 1), (1, 0, 1, 1)])) is None
 
 
 def test_results_name_the_commit_of_the_checkout(tmp_path, monkeypatch):

@@ -49,7 +49,8 @@ def measure_claims(claims: Sequence[PaperClaim], run: Run) -> list[Row]:
 
 def measure_claim(claim: PaperClaim, run: Run) -> Row:
     """Measure the row of a claim."""
-    deals = moments = parts = None
+    deals = moments = None
+    parts: list[list[int] | None] = []
     if claim.unit in TABLES:
         run.used(*claim.pair)
         found, games = TABLES[claim.unit](claim.pair[0], run)
@@ -95,7 +96,7 @@ def measure_claim(claim: PaperClaim, run: Run) -> Row:
         "deals": deals if claim.unit == "%" else None,
     }
     row |= {} if moments is None else {"moments": moments}
-    row |= {} if parts is None else {"parts": parts}
+    row |= {"parts": parts} if parts else {}
     return row | ({"quick": True} if run.quick else {})
 
 
