@@ -277,7 +277,7 @@ EXPERIMENTS = [
         "Claims of paper 003 besides its figures",
         PAPER_003,
         games=CNN_GAMES,
-        time="five minutes",
+        time="ten minutes",
     ),
     claims_experiment("004/claims", "Claims of paper 004 about its utility player", PAPER_004),
 ]
