@@ -21,7 +21,7 @@ LEAGUE = ("simple", "simple:knock_at=0", "tonic", "generation")
 
 IMPROVED = "policy-improved"
 ONE_CHANGE = {f"{IMPROVED}:stock_above=1": "better discards", f"{IMPROVED}:margin=100": "fewer upcards"}
-"""The bots with one of its two changes, and its name."""
+"""Bot with only one of the two changes -> that change."""
 
 GROWTH_FROM = 9_000_000
 """Least number of decisions of the runs from which the growth of strength is estimated."""
