@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from sb3_contrib import MaskablePPO
 
 STOCK_ABOVE = 0.001
-"""`prefer_stock`'s limit, chosen in positions of `policy`'s own games, before the games of the results."""
+"""Limit of `prefer_stock` in the packaged bots, chosen on other deals than those of the results."""
 CLOSE = 1e-3
 """Probabilities whose ratio differs from 1 by less may be in another order in single precision."""
 _SCORES = [list(CONTEXT).index(name) for name in ("own_score", "opponent_score")]
@@ -170,7 +170,7 @@ class CandidatePolicyBot:
                 chances = torch.softmax(_logits(self.network, rows, actions, context), dim=1).numpy()
                 best = sample_actions(chances, view.records["random"][index])
                 chosen[index] = actions[np.arange(len(index)), best]
-        if self.deterministic and self.stock_above < 1:
+        if self.deterministic:
             self.prefer_stock(view, chosen, self.stock_above)
         return chosen
 
@@ -179,7 +179,10 @@ class CandidatePolicyBot:
 
         They draw from the stock instead if the network gives that a probability above `stock_above`: on
         average, our networks take too many upcards. The first upcard, which can be declined, is left to them.
+        With 1, nothing changes.
         """
+        if stock_above == 1:
+            return
         taking = np.flatnonzero((chosen == DRAW_UPCARD) & (view.records["public"]["phase"] == DRAW))
         if not len(taking):
             return

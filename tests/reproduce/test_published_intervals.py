@@ -1,4 +1,4 @@
-"""Every published interval can be recomputed from what its row stores."""
+"""Published intervals follow from what their rows store; those of older rows, from some deals."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_every_published_interval_can_be_recomputed(name):
                 found = interval_of_parts(row)
             elif row.get("value") == row["low"] == row["high"]:
                 continue  # an exact number
-            else:
+            else:  # an older row without deals: at least, some deals have its interval
                 won = row["unmelded"][0] if prefix else row["won"]
                 games = row["games"] or EVALUATIONS
                 tolerance = ROUNDED if row["games"] else 10 * ROUNDED
