@@ -47,6 +47,12 @@ BOTS: Registry[Any] = Registry(
             needs_torch=True,
             files=("data/policy.safetensors",),
         ),
+        "policy-2": Declaration(
+            "policies.candidate_policy:CandidatePolicyBot.shipped_second",
+            needs_torch=True,
+            only_by_name=True,
+            files=("data/policy-2.safetensors",),
+        ),
         "policy-variants": Declaration(
             "policies.candidate_policy:CandidatePolicyBot.shipped_for_variants",
             needs_torch=True,
@@ -63,7 +69,7 @@ BOTS: Registry[Any] = Registry(
             "policies.improved_policy:ImprovedPolicyBot",
             needs_torch=True,
             only_by_name=True,
-            files=("data/policy.safetensors",),
+            files=("data/policy-2.safetensors",),
             files_by_parameter={"network": "data/policy-improved.safetensors"},
         ),
         "search": Declaration(

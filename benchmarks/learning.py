@@ -1,7 +1,5 @@
-"""Strength of the learning examples by minutes of training, and ablations of their parts.
+"""Strength of the learning examples by decisions learned, and ablations of their parts.
 
-    python benchmarks/learning.py strength                            # eleven hours on two cores
-    python benchmarks/learning.py strength --minutes 2,6 --seeds 1
     python benchmarks/learning.py ablation                            # a quarter of an hour on one
     python benchmarks/learning.py candidates                          # twenty minutes on one
     python benchmarks/learning.py growth                              # half an hour on two
@@ -23,7 +21,6 @@ from typing import Annotated
 import torch
 import typer
 
-from gin_env import agents
 from gin_env.matches.matches import play_match
 from gin_env.reproduce import results
 from gin_env.reproduce.experiment import Row, Run, match_row
@@ -140,58 +137,12 @@ def store(experiment: str, rows: list[Row], bots: list[str], arguments: list[str
     print(f"wrote {results.describe(found, run, rows, command, None).save(out)}")
 
 
-def on_the_way(line: dict[str, float]) -> Row:
-    """Return a line of evaluations.csv as a row, without the number of games, which the example chose."""
-    numbers = {key: round(100 * line[f"games_simple{end}"], 2) for key, end in ENDS.items()}
-    return {"opponent": "simple", "games": None, "after": line["minutes"]} | numbers
-
-
-ENDS = {"won": "", "low": "_low", "high": "_high"}
 Out = Annotated[Path, typer.Option(help="Folder for the results")]
 Work = Annotated[Path, typer.Option(help="Folder for the training runs")]
 Seeds = Annotated[str, typer.Option(help="Random seeds of the training runs")]
 Cores = Annotated[int, typer.Option(min=1, help="Number of processes or threads of each training run")]
-CORES = {"ppo.py": "--workers", "ppo_selfplay.py": "--threads"}
-"""Each example's option for the number of cores."""
 Collect = Annotated[bool, typer.Option("--collect", help="Don't train; collect the results of finished runs")]
 Games = Annotated[int, typer.Option(min=2, help="Number of games per match")]
-
-
-@app.command(epilog="Example: `python benchmarks/learning.py strength --minutes 2,6 --seeds 1,2`")
-def strength(
-    minutes: Annotated[str, typer.Option(help="Minutes of training, separated by commas")] = "2,6,60",
-    seeds: Seeds = "1,2,3",
-    cores: Cores = 1,
-    games: Games = 10_000,
-    examples: Annotated[
-        str, typer.Option(help="Examples to run, separated by commas")
-    ] = "ppo.py,ppo_selfplay.py",
-    opponents: Annotated[
-        str, typer.Option(help="Opponents of the longest runs at the end, as a+b+c; default: every bot")
-    ] = "",
-    collect: Collect = False,
-    work: Work = Path("runs/strength"),
-    out: Out = Path("results"),
-) -> None:
-    """Train for `minutes` from each seed. All runs play `simple`, the longest of ppo.py also other bots."""
-    bots = [name for name in [*agents.quick_names(), "simple:knock_at=0"] if name not in ("random", "policy")]
-    everyone = opponents.split("+") if opponents else bots
-    rows: list[Row] = []
-    lengths = numbers(minutes)
-    for example, length, seed in product(examples.split(","), lengths, numbers(seeds)):
-        folder = work / f"{Path(example).stem}-{length}-minutes-seed-{seed}"
-        arguments = ["--minutes", str(length), "--seed", str(seed), CORES[example], str(cores)]
-        curve = train(example, folder, arguments, collect)
-        if curve is None:
-            continue
-        longest = length == max(lengths)
-        met = everyone if longest and example == "ppo.py" else ["simple"]
-        about = {"example": example, "minutes": length, "seed": seed, "cores": cores}
-        about["decisions"] = int(curve[-1]["decisions"])
-        rows += [about | row for row in play(folder / POLICY, met, games)]
-        if longest:
-            rows += [about | on_the_way(line) for line in curve[:-1]]
-    store("ppo/strength", rows, everyone, sys.argv[1:], out)
 
 
 @app.command(epilog="Example: `python benchmarks/learning.py ablation --decisions 1000000 --seeds 1`")
@@ -210,9 +161,9 @@ def ablation(
     store("ppo/ablation", rows, list(ABLATION_OPPONENTS), sys.argv[1:], out)
 
 
-@app.command(epilog="Example: `python benchmarks/learning.py candidates --minutes 2 --seeds 1`")
+@app.command(epilog="Example: `python benchmarks/learning.py candidates --decisions 100000 --seeds 1`")
 def candidates(
-    minutes: Annotated[int, typer.Option(min=1, help="Minutes of each training run")] = 2,
+    decisions: Annotated[int, typer.Option(min=1, help="Decisions of each training run")] = 750_000,
     seeds: Seeds = "1,2,3",
     cores: Cores = 1,
     games: Games = 2000,
@@ -220,8 +171,8 @@ def candidates(
     work: Work = Path("runs/candidates"),
     out: Out = Path("results"),
 ) -> None:
-    """Train Stable-Baselines3 on candidates and, for the same time, on the flat observation."""
-    budget = ["--minutes", str(minutes), "--threads", str(cores)]
+    """Train Stable-Baselines3 on candidates and, for as many decisions, on the flat observation."""
+    budget = ["--total-timesteps", str(decisions), "--threads", str(cores)]
     rows = compare("ppo_selfplay.py", OBSERVED, budget, numbers(seeds), games, collect, work)
     store("ppo/candidates", rows, list(ABLATION_OPPONENTS), sys.argv[1:], out)
 

@@ -1,6 +1,7 @@
 """A bot that plays a policy that scores candidates (`gin_env.agents.policies.candidate_network`).
 
 >>> agents.make("policy")
+>>> agents.make("policy-2")
 >>> agents.make("policy-variants")
 >>> agents.make("policy-memory")
 >>> agents.make("runs/first/policy.safetensors")
@@ -25,9 +26,8 @@ from gin_env.agents.policies.policy import sample_actions, training_of, warn_of_
 from gin_env.agents.registry import name_of_file
 from gin_env.agents.ties import are_best
 from gin_env.batch import EPISODES, Episode
-from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, NUM_ACTIONS
+from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.rules import Rules
-from gin_env.game.state import DRAW
 from gin_env.observations.candidates import (
     CONTEXT,
     DISCARD_ROWS,
@@ -38,7 +38,7 @@ from gin_env.observations.candidates import (
 )
 from gin_env.observations.parts import describe_parts
 from gin_env.observations.views import PlayerView
-from gin_env.support.checks import check_choice, check_number, check_switch
+from gin_env.support.checks import check_choice, check_switch
 
 try:
     import torch
@@ -48,10 +48,6 @@ except ImportError as error:  # pragma: no cover - the tests have torch
 if TYPE_CHECKING:
     from sb3_contrib import MaskablePPO
 
-STOCK_ABOVE = 0.001
-"""Limit of `prefer_stock` in the packaged bots, chosen on other deals than those of the results."""
-CLOSE = 1e-3
-"""Probabilities whose ratio differs from 1 by less may be in another order in single precision."""
 _SCORES = [list(CONTEXT).index(name) for name in ("own_score", "opponent_score")]
 
 
@@ -84,7 +80,6 @@ class CandidatePolicyBot:
     deterministic : play the most probable action (default) or sample from the distribution.
     name : the bot's name in results.
     episode : the episodes of training, ``"hand"`` or ``"game"``. A policy trained on hands sees no scores.
-    stock_above : for a deterministic bot, see `prefer_stock`; 1 to play as the network says.
     """
 
     def __init__(
@@ -94,7 +89,6 @@ class CandidatePolicyBot:
         deterministic: bool = True,
         name: str = "policy",
         episode: Episode = "game",
-        stock_above: float = 1.0,
     ) -> None:
         self.network = network
         self.rules = (rules,) if isinstance(rules, Rules) else tuple(rules or ())
@@ -102,7 +96,6 @@ class CandidatePolicyBot:
         self._exact = copy.deepcopy(network).double() if deterministic else network
         self.name = name
         self.sees_scores = check_choice("episode", episode, EPISODES) == "game"
-        self.stock_above = check_number("stock_above", stock_above, 0, 1)
 
     @classmethod
     def shipped(cls, deterministic: bool = True) -> CandidatePolicyBot:
@@ -110,25 +103,28 @@ class CandidatePolicyBot:
         return cls._packaged("policy", deterministic)
 
     @classmethod
+    def shipped_second(cls, deterministic: bool = True) -> CandidatePolicyBot:
+        """Return the bot ``policy-2``: ``policy``, trained further with two kinds of rows for draws.
+
+        The network of ``policy`` cannot tell whether a row takes or leaves the upcard, and takes too many.
+        """
+        return cls._packaged("policy-2", deterministic)
+
+    @classmethod
     def shipped_for_variants(cls, deterministic: bool = True) -> CandidatePolicyBot:
         """Return the bot ``policy-variants``: ``policy``, trained further under five presets and others."""
         return cls._packaged("policy-variants", deterministic)
 
     @classmethod
-    def shipped_with_memory(
-        cls, deterministic: bool = True, stock_above: float = STOCK_ABOVE
-    ) -> CandidatePolicyBot:
-        """Return the bot ``policy-memory``: ``policy``, trained further with the memory of earlier hands.
-
-        `stock_above` : see `prefer_stock`.
-        """
-        return cls._packaged("policy-memory", deterministic, stock_above)
+    def shipped_with_memory(cls, deterministic: bool = True) -> CandidatePolicyBot:
+        """Return the bot ``policy-memory``: ``policy-2``, trained further with a memory of earlier hands."""
+        return cls._packaged("policy-memory", deterministic)
 
     @classmethod
-    def _packaged(cls, name: str, deterministic: bool, stock_above: float = 1.0) -> CandidatePolicyBot:
+    def _packaged(cls, name: str, deterministic: bool) -> CandidatePolicyBot:
         """Return the bot of a name in `PACKAGED`, which does not warn under other rules."""
         network, _, episode = find_candidate_policy(name)
-        return cls(network, None, deterministic, name, episode, stock_above)
+        return cls(network, None, deterministic, name, episode)
 
     @classmethod
     def load(cls, path: str | Path, deterministic: bool = True) -> CandidatePolicyBot:
@@ -153,6 +149,11 @@ class CandidatePolicyBot:
         rules, episode = check_training(training_of(model), network.reads_memory)
         return cls(copy.deepcopy(network).cpu().eval(), rules, deterministic, name, episode)
 
+    @property
+    def is_its_network(self) -> bool:
+        """Whether it plays the likeliest action of its network, which sees the scores and no memory."""
+        return self.deterministic and self.sees_scores and not self.network.reads_memory
+
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`. Warns under rules other than those used in training."""
         self._check_rules(view)
@@ -170,27 +171,7 @@ class CandidatePolicyBot:
                 chances = torch.softmax(_logits(self.network, rows, actions, context), dim=1).numpy()
                 best = sample_actions(chances, view.records["random"][index])
                 chosen[index] = actions[np.arange(len(index)), best]
-        if self.deterministic:
-            self.prefer_stock(view, chosen, self.stock_above)
         return chosen
-
-    def prefer_stock(self, view: PlayerView, chosen: np.ndarray, stock_above: float) -> None:
-        """Change the actions `chosen`, int64 (n,), of players who would take the upcard in a close call.
-
-        They draw from the stock instead if the network gives that a probability above `stock_above`: on
-        average, our networks take too many upcards. The first upcard, which can be declined, is left to them.
-        With 1, nothing changes.
-        """
-        if stock_above == 1:
-            return
-        taking = np.flatnonzero((chosen == DRAW_UPCARD) & (view.records["public"]["phase"] == DRAW))
-        if not len(taking):
-            return
-        chances = self.action_chances(view[taking])[:, DRAW_STOCK]
-        close = np.flatnonzero(np.abs(chances - stock_above) <= CLOSE * stock_above)
-        if len(close):
-            chances[close] = self.action_chances(view[taking[close]], exact=True)[:, DRAW_STOCK]
-        chosen[taking[chances > stock_above]] = DRAW_STOCK
 
     def action_chances(self, view: PlayerView, exact: bool = False) -> np.ndarray:
         """Return the probability of each action, float64 (n, 107). Warns as `act` does.

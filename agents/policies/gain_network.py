@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.agents.policies.candidate_policy import CLOSE
 from gin_env.game.cards import NUM_RANKS, NUM_SUITS
 from gin_env.observations.candidates import NO_ACTION, NUM_CONTEXT, NUM_FEATURES
 from gin_env.observations.observation import NUM_PLANES, PLANES
@@ -43,6 +42,8 @@ MAX_TRIED = 4
 """Number of the policy's most probable actions whose gains are predicted, at most."""
 MIN_CHANCE = 1e-6
 """Least probability of these actions."""
+CLOSE = 1e-3
+"""Probabilities whose ratio differs from 1 by less may be in another order in single precision."""
 LEAST_LOG = float(np.log(MIN_CHANCE))
 
 

@@ -1,12 +1,9 @@
-"""``policy-improved``: the bot ``policy`` with better discards and fewer upcards.
+"""``policy-improved``: the bot ``policy-2`` with better discards.
 
-Where `policy` has to discard, a second network (`gin_env.agents.policies.gain_network`) predicts what its
-most probable actions gain in games of `policy` against itself. The action with the highest gain is played, if
-it is better than the choice of `policy` by a margin. This is one step of policy improvement.
+Where `policy-2` has to discard, a second network (`gin_env.agents.policies.gain_network`) predicts what its
+most probable actions gain in games of `policy-2` against itself. The action with the highest gain is played,
+if it is better than the choice of `policy-2` by a margin. This is one step of policy improvement.
 `gin_env.training.action_values` describes how gains are measured.
-
-In close calls, it draws from the stock where `policy` would take the upcard
-(`CandidatePolicyBot.prefer_stock`).
 
 Results: docs/results/learning.md, "Better discards".
 """
@@ -15,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.agents.policies.candidate_policy import STOCK_ABOVE, CandidatePolicyBot
+from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policies.gain_network import PACKAGED, GainPredictor, Tried, are_close
 from gin_env.agents.ties import are_best
 from gin_env.game.actions import NUM_ACTIONS
@@ -25,24 +22,20 @@ from gin_env.support.checks import check_number
 
 
 class ImprovedPolicyBot:
-    """Plays `policy`, the discards that a network prefers by a margin, and the stock in close calls.
+    """Plays `policy-2`, and the discards that a network prefers by a margin.
 
     Parameters
     ----------
     margin : percentage points of the chance to win by which an action must be better than the choice of
-        `policy`.
+        `policy-2`.
     network : a file of ``gin-rummy train gains``; None for the packaged network.
-    stock_above : see `CandidatePolicyBot.prefer_stock`; 1 to draw as `policy` does.
     """
 
-    def __init__(
-        self, margin: float = 0.3, network: str | None = None, stock_above: float = STOCK_ABOVE
-    ) -> None:
+    def __init__(self, margin: float = 0.3, network: str | None = None) -> None:
         self.name = "policy-improved"
-        self.policy = CandidatePolicyBot.shipped()
+        self.policy = CandidatePolicyBot.shipped_second()
         self.margin = check_number("margin", margin, 0, 100)
         self.predictor = GainPredictor(PACKAGED if network is None else network)
-        self.stock_above = check_number("stock_above", stock_above, 0, 1)
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
@@ -50,11 +43,10 @@ class ImprovedPolicyBot:
         discarding = np.flatnonzero(are_discarding(view.records))
         if len(discarding):
             chosen[discarding] = self._improved(view[discarding], chosen[discarding])
-        self.policy.prefer_stock(view, chosen, self.stock_above)
         return chosen
 
     def tried(self, view: PlayerView) -> Tried:
-        """Return the most probable actions of `policy`; close calls are decided in double precision."""
+        """Return the most probable actions of `policy-2`; close calls are decided in double precision."""
         chances = self.policy.action_chances(view)
         close = np.flatnonzero(are_close(chances))
         if len(close):
@@ -62,7 +54,7 @@ class ImprovedPolicyBot:
         return Tried.of(chances)
 
     def _improved(self, view: PlayerView, chosen: np.ndarray) -> np.ndarray:
-        """Return the actions of players who have to discard, where `policy` chooses `chosen`."""
+        """Return the actions of players who have to discard, where `policy-2` chooses `chosen`."""
         tried = self.tried(view)
         several = np.flatnonzero((tried.actions != NO_ACTION).sum(axis=1) > 1)
         if not len(several):

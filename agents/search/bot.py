@@ -74,7 +74,7 @@ class SearchBot:
     caution : number of standard errors by which an action has to be better than the policy's choice.
     patience : number of standard errors by which an action has to be worse to be dropped; None for `caution`.
     policy : the policy that proposes actions and plays the rollouts: a file of a policy that scores
-        candidates, or ``"policy"`` or ``"policy-variants"`` for a bundled one.
+        candidates, or ``"policy-2"``, ``"policy"`` or ``"policy-variants"`` for a bundled one.
     opponent : the bot that plays the other side in rollouts, neither a program nor a search; None for the
         same policy. `estimator` should be trained on games of the same opponent. ``"unknown"`` for one of
         `gin_env.agents.search.opponents.MODELS`: each is assumed in a share of the worlds, which is its
@@ -90,9 +90,9 @@ class SearchBot:
         turns: int = 3,
         tried: int = 4,
         averaged: int = 1,
-        caution: float = 1.5,
+        caution: float = 1.0,
         patience: float | None = None,
-        policy: str = "policy",
+        policy: str = "policy-2",
         opponent: str | None = None,
         estimator: str = "suit-equivariant:weights=policy",
         trust: float = 0.0,
@@ -123,7 +123,7 @@ class SearchBot:
         """Return what is assumed of an opponent that plays like a bot."""
         shapes = HandShapes(packaged_networks()[bot])
         belief = Belief(network, estimator, trust=0, chains=FIRST_ROUND, shapes=shapes)
-        return _Model(belief, self.players if bot == "policy" else RolloutPlayers(network, agents.make(bot)))
+        return _Model(belief, RolloutPlayers(network, agents.make(bot)))
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`. Views are decided one by one."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from gin_env.agents.base import Agent
 from gin_env.agents.policies.candidate_network import CandidateScorer, CandidateScores, check_no_memory
+from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.turns import play_turns
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK
@@ -81,15 +82,15 @@ class RolloutPlayers:
     Parameters
     ----------
     network : the policy's.
-    opponent : the bot on the other side; None for the policy.
+    opponent : the bot on the other side; None for the policy. Another policy that scores candidates is as
+        fast.
     """
 
     def __init__(self, network: CandidateScorer, opponent: Agent | None) -> None:
+        self.network = self._other = read_network(network)
         self.opponent = opponent
-        check_no_memory(network)
-        self.network = Network(
-            read_layers(network.draws), read_layers(network.discards), room_for_one(network.hidden)
-        )
+        if type(opponent) is CandidatePolicyBot and opponent.is_its_network:
+            self.opponent, self._other = None, read_network(opponent.network)
 
     def roll_out(
         self, games: Games, player: int | np.ndarray, turns: int, averaged: int = 1
@@ -107,7 +108,14 @@ class RolloutPlayers:
         while len(running):
             both = self.opponent is None
             running = _play_policy(
-                self.network, games.state, running, players, both, (turns - averaged, turns), begun, won
+                (self.network, self._other),
+                games.state,
+                running,
+                players,
+                both,
+                (turns - averaged, turns),
+                begun,
+                won,
             )
             if len(running) and self.opponent is not None:
                 play_turns(games, self.opponent, running)
@@ -121,6 +129,12 @@ class RolloutPlayers:
         actions = np.empty((len(views), DISCARD_ROWS, 2), np.int64)
         _write_logits(self.network, views, logits, actions)
         return logits, actions
+
+
+def read_network(network: CandidateScorer) -> Network:
+    """Return a copy of the weights, and room for one decision."""
+    check_no_memory(network)
+    return Network(read_layers(network.draws), read_layers(network.discards), room_for_one(network.hidden))
 
 
 def read_layers(scores: CandidateScores) -> Layers:
@@ -261,13 +275,16 @@ def score_candidates(network, public, private, player: int) -> int:
 
 @kernel
 def likeliest_action(room, num_rows: int) -> int:
-    """Return the possible action with the highest logit."""
+    """Return the possible action with the highest logit; ties go to the lowest action, as in the bot.
+
+    Networks that cannot tell the two rows of a draw apart tie where the upcard replaces an equal card.
+    """
     highest, chosen = -np.inf, np.int64(NO_ACTION)
     for row in range(num_rows):
         for knock in range(2):
-            if room.actions[row, knock] != NO_ACTION and room.scores[row, knock] > highest:
-                highest = np.float64(room.scores[row, knock])
-                chosen = room.actions[row, knock]
+            action, score = room.actions[row, knock], np.float64(room.scores[row, knock])
+            if action != NO_ACTION and (score > highest or (score == highest and action < chosen)):
+                highest, chosen = score, action
     return chosen
 
 
@@ -291,9 +308,9 @@ def position_value(room, num_rows: int) -> float:
 
 @kernel
 def _play_policy(
-    network, states, games, players, both: bool, turns: tuple[int, int], begun: np.ndarray, won: np.ndarray
+    networks, states, games, players, both: bool, turns: tuple[int, int], begun: np.ndarray, won: np.ndarray
 ) -> np.ndarray:
-    """Play the policy in these games, for both sides or until the opponent is to move.
+    """Play in these games by the networks of `player` and of the opponent, or until the opponent is to move.
 
     Returns the games in which the opponent is to move. Each time that `player` is to draw after the first of
     two numbers of turns, half the network's value is added to `won`, since values are twice the change in the
@@ -317,6 +334,7 @@ def _play_policy(
             if public.phase == STOCK_ONLY:
                 play(game, DRAW_STOCK)
                 continue
+            network = networks[np.int64(mover != player)]
             num_rows = score_candidates(network, public, game.private[mover], mover)
             if draws and begun[number] > turns[0]:
                 won[number] += position_value(network.room, num_rows) / 2

@@ -137,7 +137,7 @@ def train_gains(
     policy: Annotated[
         str,
         typer.Option(help="Policy to improve: a .safetensors file of `examples/ppo.py`, or a bundled one"),
-    ] = "policy",
+    ] = "policy-2",
     seed: Annotated[int, typer.Option(help="Random seed")] = 1,
     workers: WorkerCount = None,
     ray: Ray = None,

@@ -63,6 +63,7 @@ MEANINGS = {
     **{name: f"of the card that moves: {meaning}" for name, meaning in _CARD.items()},
     **{f"around_{name}": f"around it, cards {meaning}" for name, meaning in _SURROUNDINGS.items()},
     "in_pile": "1 if the card is in the pile",
+    "leaves_upcard": "1 if it leaves the upcard",
 }
 """Name -> meaning of each part of a row, in order."""
 
@@ -81,8 +82,9 @@ The first twelve describe the hand that the candidate leaves (`write_hand`), the
 (`write_card`): its rank as one of 13, the share of the sets and of the runs with it that are still possible
 for the opponent, whether it is in the pile, and for each of six groups of cards five numbers around it: how
 many of its rank are there (/ 3), and whether the cards 1 below, 1 above, 2 below and 2 above in its suit are.
+The last number tells the two rows of a draw apart: a hand that leaves the upcard is about to improve.
 """
-NUM_FEATURES = LAYOUT["in_pile"].stop
+NUM_FEATURES = LAYOUT["leaves_upcard"].stop
 
 CONTEXT = {
     "stock_left": "cards left in the stock / 31",
@@ -262,6 +264,13 @@ def write_card(row: np.ndarray, card: int, hand: int, unseen: int, public, playe
     write_surroundings(row, _AT.around_in_hand, card, hand)
     write_surroundings(row, _AT.around_unseen, card, unseen)
     row[_AT.in_pile] = np.int64(public.pile) >> card & 1
+    row[_AT.leaves_upcard] = 0
+
+
+@kernel
+def mark_left_upcard(row: np.ndarray) -> None:
+    """Say that the row leaves the upcard."""
+    row[_AT.leaves_upcard] = 1
 
 
 @kernel

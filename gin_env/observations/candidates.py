@@ -43,6 +43,7 @@ from gin_env.observations.candidate_features import (
     NUM_FEATURES,
     describe_hand,
     layout_table,
+    mark_left_upcard,
     part,
     write_card,
     write_context,
@@ -151,6 +152,7 @@ def write_draws(
     actions[0, 0] = DRAW_UPCARD
     write_hand(rows[1], hand, least, unseen, limit, after)
     write_card(rows[1], upcard, hand, unseen, public, player)
+    mark_left_upcard(rows[1])
     actions[1, 0] = decline(public)
     rows[DRAW_ROWS:] = 0
 

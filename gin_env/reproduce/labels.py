@@ -16,12 +16,6 @@ LABELS = {
     "each card alone: `suit-equivariant`": "single cards: `suit-equivariant`",
     "each card alone: `suit-equivariant:weights=policy`": "single cards: `suit-equivariant:weights=policy`",
     "whole hands, half trusted": "whole hands, `trust=0.5`",
-    # search/expert-iteration
-    "nothing: search itself": "(`search` itself)",
-    "to choose as search does": "choices of `search`",
-    "to move towards what gained": "gains of the actions",
-    "policy taught to choose as search does": "policy trained on the choices of `search`",
-    "policy taught to move towards what gained": "policy trained on the gains of the actions",
     # 000/tables
     "`cfr` as it is, against `simple`": "`cfr` unchanged, against `simple`",
     "asked about cards within 4 points of the least, against `simple`": (

@@ -170,7 +170,7 @@ def _play_and_try(network, games, trial, chances, key: int, positions) -> None:
 
 @kernel
 def _actions_to_try(room, num_rows: int, actions: np.ndarray, scores: np.ndarray) -> int:
-    """Write the actions to try and the logarithms of their probabilities, in falling order.
+    """Write the actions to try and the logarithms of their probabilities, in falling order, ties by number.
 
     Returns their number, at most the length of both arrays and at least 1.
     """
@@ -187,10 +187,12 @@ def _actions_to_try(room, num_rows: int, actions: np.ndarray, scores: np.ndarray
     for number in range(len(actions)):
         best = -1
         for place in range(2 * num_rows):
+            action = room.actions[place // 2, place % 2]
             score = np.float64(room.scores[place // 2, place % 2])
-            if room.actions[place // 2, place % 2] == NO_ACTION or used[place]:
+            if action == NO_ACTION or used[place]:
                 continue
-            if best < 0 or score > scores[number]:
+            lower = best >= 0 and action < room.actions[best // 2, best % 2]
+            if best < 0 or score > scores[number] or (score == scores[number] and lower):
                 best, scores[number] = place, score
         if best < 0:
             return number

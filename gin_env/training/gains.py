@@ -75,7 +75,7 @@ class TrainedGains:
 def train_gains(
     folder: Path,
     blocks: int = NUM_BLOCKS,
-    policy: str = "policy",
+    policy: str = "policy-2",
     seed: int = 1,
     workers: Workers | None = None,
     progress: Callable[[int], object] | None = None,

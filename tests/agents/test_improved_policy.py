@@ -19,8 +19,7 @@ from gin_env.agents.policies.gain_network import (  # noqa: E402
     save_gain_network,
 )
 from gin_env.agents.policies.improved_policy import ImprovedPolicyBot  # noqa: E402
-from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, NUM_ACTIONS  # noqa: E402
-from gin_env.game.state import DRAW  # noqa: E402
+from gin_env.game.actions import NUM_ACTIONS  # noqa: E402
 from gin_env.observations.candidates import NUM_CONTEXT, NUM_FEATURES, are_discarding  # noqa: E402
 from gin_env.observations.observation import NUM_PLANES, PLANES  # noqa: E402
 from gin_env.observations.views import PlayerView  # noqa: E402
@@ -122,16 +121,14 @@ def test_planes_must_begin_with_the_hand(saved):
 
 
 def test_margin_decides_between_policy_and_gains(views):
-    policy = agents.make("policy").act(views)
-    assert (ImprovedPolicyBot(margin=100, stock_above=1).act(views) == policy).all()
-    few, many = (
-        (ImprovedPolicyBot(margin, stock_above=1).act(views) != policy).sum() for margin in (1.0, 0.0)
-    )
+    policy = agents.make("policy-2").act(views)
+    assert (ImprovedPolicyBot(margin=100).act(views) == policy).all()
+    few, many = ((ImprovedPolicyBot(margin).act(views) != policy).sum() for margin in (1.0, 0.0))
     assert 0 < few < many
 
 
 def test_only_probable_discards_replace_the_policy(views):
-    bot = ImprovedPolicyBot(margin=0, stock_above=1)
+    bot = ImprovedPolicyBot(margin=0)
     chosen, policy = bot.act(views), bot.policy.act(views)
     changed = np.flatnonzero(chosen != policy)
     assert are_discarding(views.records)[changed].all()
@@ -147,27 +144,6 @@ def test_best_gain_plus_margin_is_played(views):
     tried = Tried.of(bot.policy.action_chances(discards, exact=True))
     gains = bot.predictor(discards, tried, exact=True) + 0.5 * (tried.actions == policy[:, None])
     assert (chosen == tried.actions[np.arange(len(discards)), gains.argmax(axis=1)]).all()
-
-
-@pytest.mark.parametrize("least", [0.0, 0.001, 0.1])
-def test_stock_is_drawn_from_unless_the_upcard_is_nearly_certain(views, least):
-    draws = views[~are_discarding(views.records)]
-    bot = ImprovedPolicyBot(stock_above=least)
-    chosen, policy = bot.act(draws), bot.policy.act(draws)
-    taking = (policy == DRAW_UPCARD) & (draws.records["public"]["phase"] == DRAW)
-    changed = taking & (bot.policy.action_chances(draws, exact=True)[:, DRAW_STOCK] > least)
-    assert 0 < changed.sum() <= taking.sum() < (policy == DRAW_UPCARD).sum()  # the others: first upcards
-    assert (chosen == np.where(changed, DRAW_STOCK, policy)).all()
-
-
-def test_probabilities_near_the_limit_do_not_depend_on_the_batch(views):
-    draws = views[~are_discarding(views.records)]
-    policy = agents.make("policy")
-    draws = draws[(policy.act(draws) == DRAW_UPCARD) & (draws.records["public"]["phase"] == DRAW)]
-    for index, chance in enumerate(policy.action_chances(draws, exact=True)[:5, DRAW_STOCK]):
-        below, above = (ImprovedPolicyBot(stock_above=float(chance * near)) for near in (1 - 1e-9, 1 + 1e-9))
-        assert below.act(draws)[index] == below.act(draws[[index]])[0] == DRAW_STOCK
-        assert above.act(draws)[index] == above.act(draws[[index]])[0] == DRAW_UPCARD
 
 
 def test_most_probable_actions_are_tried():
@@ -204,9 +180,3 @@ def test_decisions_do_not_depend_on_the_batch(views):
 def test_impossible_margins_are_refused(margin):
     with pytest.raises((TypeError, ValueError), match="margin"):
         ImprovedPolicyBot(margin)
-
-
-@pytest.mark.parametrize("least", [-0.1, 1.1, float("nan"), "0.3"])
-def test_impossible_probabilities_are_refused(least):
-    with pytest.raises((TypeError, ValueError), match="stock_above"):
-        ImprovedPolicyBot(stock_above=least)

@@ -43,6 +43,7 @@ def threads(request):
         "generation",
         "generation:knock=simple",
         "policy",
+        "policy-2",
         "policy-variants",
         "policy-memory",
         "policy-improved",

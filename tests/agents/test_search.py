@@ -15,6 +15,7 @@ from gin_env.agents.policies.candidate_network import CandidateScorer, save_cand
 from gin_env.agents.search import bot as search  # noqa: E402
 from gin_env.agents.search.bot import SearchBot  # noqa: E402
 from gin_env.agents.search.rollouts import RolloutPlayers  # noqa: E402
+from gin_env.agents.turns import play_bot, play_seated  # noqa: E402
 from gin_env.batch import Games  # noqa: E402
 from gin_env.game.actions import KNOCK  # noqa: E402
 from gin_env.game.rules import Rules  # noqa: E402
@@ -212,18 +213,36 @@ def test_search_plays_under_other_rules(variant):
 
 
 def test_rollouts_use_the_assumed_opponent():
-    """Naming the policy as the opponent changes only ties; naming another bot changes decisions."""
-    alone, named, other = SearchBot(), SearchBot(opponent="policy"), SearchBot(opponent="random-discard")
-    named._chances = other._chances = alone._chances  # hands of others would pay by other chances
-    same, likewise = [], []
+    """Naming the same policy as the opponent changes nothing; naming another bot changes decisions."""
+    alone, named = SearchBot(), SearchBot(opponent="policy-2")
+    others = [SearchBot(opponent="policy"), SearchBot(opponent="random-discard")]
+    for bot in (named, *others):
+        bot._chances = alone._chances  # hands of others would pay by other chances
+    likewise = np.zeros((len(others), 2))
     for _, view in views_of_policy(8)[::3]:
         worlds, actions = alone.belief.worlds(view, 16, np.random.default_rng(3)), alone.likeliest(view)
         gains = alone.gains(view, worlds, actions)[1:]
-        same += np.isclose(named.gains(view, worlds, actions)[1:], gains, atol=1e-6).ravel().tolist()
-        likewise += np.isclose(other.gains(view, worlds, actions)[1:], gains, atol=1e-6).ravel().tolist()
-    assert len(same) > 150
-    assert np.mean(same) > 0.7
-    assert np.mean(likewise) < 0.3
+        assert (named.gains(view, worlds, actions)[1:] == gains).all()
+        for count, other in zip(likewise, others, strict=True):
+            same = np.isclose(other.gains(view, worlds, actions)[1:], gains, atol=1e-6)
+            count += same.sum(), same.size
+    assert (likewise[:, 1] > 150).all()
+    assert (likewise[:, 0] / likewise[:, 1] < [0.9, 0.3]).all()
+
+
+@pytest.mark.parametrize("bots", [("policy", "policy"), ("policy-2", "policy"), ("policy", "policy-2")])
+def test_players_of_rollouts_play_like_the_bots(bots):
+    """Regression: ties were decided differently."""
+    own, other = (agents.make(bot) for bot in bots)
+    games, played = (Games(100) for _ in range(2))
+    for each in (games, played):
+        each.start(seed=9)
+    RolloutPlayers(own.network, other).roll_out(games, 0, 1 << 30)
+    for running in played.until_over():
+        play_seated(played, [own, other], played.to_move()[running], running, play_bot)
+    same = games.state["public"]["points"] == played.state["public"]["points"]
+    # Single precision can decide close calls differently.
+    assert same.mean() > 0.97
 
 
 def test_value_of_a_rollout_is_the_mean_of_its_last_turns():
@@ -265,7 +284,7 @@ def test_same_seed_repeats_the_match():
 
 
 def test_some_bots_play_only_by_name():
-    by_name = {"search", "policy-variants", "policy-memory", "policy-improved"}
+    by_name = {"search", "policy-2", "policy-variants", "policy-memory", "policy-improved"}
     assert set(agents.names()) - set(agents.quick_names()) == by_name
 
 

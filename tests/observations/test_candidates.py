@@ -49,7 +49,7 @@ def test_part_returns_a_view_of_the_rows():
     assert np.shares_memory(ranks, rows)
     with pytest.raises(ValueError, match="unknown part 'luck'; the parts of a row are deadwood, may_knock"):
         candidates.part(rows, "luck")
-    with pytest.raises(ValueError, match=r"rows must have shape \(\.\.\., 58\), not \(2, 11, 13\)"):
+    with pytest.raises(ValueError, match=r"rows must have shape \(\.\.\., 59\), not \(2, 11, 13\)"):
         candidates.part(ranks, "rank")
 
 
@@ -281,7 +281,9 @@ def expected_rows(table: Table) -> dict[tuple[int, int], dict[str, object]]:
         decline = PASS if "pass" in table.legal else DRAW_STOCK
         named = [((DRAW_UPCARD, -1), upcard, taken), ((decline, -1), upcard, hand)]
     return {
-        actions: hand_numbers(left, least, unseen, limit) | card_numbers(card, left, unseen, table, player)
+        actions: hand_numbers(left, least, unseen, limit)
+        | card_numbers(card, left, unseen, table, player)
+        | {"leaves_upcard": float(actions[0] in (PASS, DRAW_STOCK))}
         for actions, card, left in named
     }
 

@@ -46,13 +46,12 @@ SPEEDS = [
 ]
 
 
-def exploited(bot: str, start: str | None, minutes: float, won: float) -> dict:
-    row = {"bot": bot, "start": start, "budget": "decisions", "minutes": minutes, "decisions": 6_010_000}
+def exploited(bot: str, minutes: float, won: float) -> dict:
+    row = {"bot": bot, "minutes": minutes, "decisions": 6_010_000}
     return row | {"seed": 1, "games": 10_000, "won": won, "low": won - 1, "high": won + 1}
 
 
-EXPLOITS = [exploited("simple", None, 6.2, 80.0), exploited("policy", None, 6.0, 40.0)]
-OF_POLICY = [exploited("policy", "policy", 6.4, 53.0), exploited("policy", None, 60.0, 48.0)]
+EXPLOITS = [exploited("simple", 6.2, 80.0), exploited("policy", 6.0, 40.0)]
 SEARCHES = [
     {"bot": "simple", "by": "search", "samples": 32, "games": 200, "won": 84.0, "low": 78.0, "high": 88.0}
 ]
@@ -69,7 +68,6 @@ PARTS_ROWS = {
     "tournament": tournament(),
     "bot-speed": SPEEDS,
     "exploit": EXPLOITS,
-    "exploit-policy": OF_POLICY,
     "exploit-search": SEARCHES,
     "exploit-all": [SEARCHES[0] | {"won": 70.0}],
     "search/strength": STRENGTH,
@@ -98,15 +96,9 @@ def test_table_is_sorted_by_rating_with_each_bots_figures():
     ]
 
 
-@pytest.mark.parametrize(
-    ("part", "text"),
-    [
-        ("exploit", "| 40.0 (39.0 to 41.0) | PPO, 6 million decisions |"),
-        ("exploit-policy", "| 53.0 (52.0 to 54.0) | PPO from `policy`, 6 million decisions |"),
-    ],
-)
-def test_best_exploiter_names_its_method(part, text):
-    assert lines(rows_of({"tournament": tournament(), part: PARTS_ROWS[part]}))[0].endswith(text)
+def test_best_exploiter_names_its_method():
+    expected = "| 40.0 (39.0 to 41.0) | PPO, 6 million decisions |"
+    assert lines(rows_of({"tournament": tournament(), "exploit": EXPLOITS}))[0].endswith(expected)
 
 
 def test_search_that_assumes_another_opponent_is_ignored():
@@ -165,11 +157,10 @@ def test_page_lists_sources_and_missing_parts(tmp_path):
         games=2000,
     )
     made = page(tmp_path).splitlines()
-    assert made[-10:-2] == [
+    assert made[-9:-2] == [
         "[`gin-rummy reproduce tournament`](data/tournament.md), 2,000 games per match, seed 0  ",
         "[`gin-rummy reproduce bot-speed`](data/bot-speed.md), seed 0  ",
         "Not measured yet: `gin-rummy reproduce exploit`.  ",
-        "Not measured yet: `gin-rummy reproduce exploit-policy`.  ",
         "Not measured yet: `gin-rummy reproduce exploit-search`.  ",
         "Not measured yet: `gin-rummy reproduce exploit-all`.  ",
         "Not measured yet: `gin-rummy reproduce search/strength`.  ",
@@ -177,7 +168,6 @@ def test_page_lists_sources_and_missing_parts(tmp_path):
     ]
     assert "| `policy` |  | 1590 ± 3.0 | 65.0 | 70.0 (63.0 to 76.0) | 14 |  |  |" in made
     store(tmp_path, "exploit", EXPLOITS)
-    store(tmp_path, "exploit-policy", OF_POLICY)
     store(tmp_path, "exploit-search", SEARCHES)
     store(tmp_path, "exploit-all", SEARCHES)
     store(tmp_path, "search/strength", STRENGTH)

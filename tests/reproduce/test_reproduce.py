@@ -25,7 +25,7 @@ from gin_env.matches.matches import DEAL_RESULT, MatchResult, play_match
 from gin_env.reproduce import experiment as experiments
 from gin_env.reproduce import pages, results
 from gin_env.reproduce.experiment import Experiment, Run, deal_counts, match_row, named
-from gin_env.reproduce.experiments import cfr_training, claims, fitness, learning
+from gin_env.reproduce.experiments import cfr_training, claims, fitness
 from gin_env.reproduce.registry import EXPERIMENTS, find
 from gin_env.reproduce.results import deck_keys, load, stored
 
@@ -536,24 +536,6 @@ def test_shapley_values_sum_to_the_total_difference():
     for subset in fitness.SUBSETS:
         assert set(agents.make(fitness.bot_with(subset)).factors) == subset
         assert agents.make(fitness.bot_with(subset, relative=True)).relative
-
-
-def test_changes_of_the_improved_policy_have_their_own_table():
-    matches = [
-        ("policy-improved", "simple"),
-        ("policy-improved", "policy"),
-        *((bot, "policy") for bot in learning.ONE_CHANGE),
-    ]
-    rows = [
-        {"bot": bot, "opponent": opponent, "won": 50 + number, "low": 49 + number, "high": 51 + number}
-        for number, (bot, opponent) in enumerate(matches)
-    ]
-    both, changes = learning.improved_table(rows).split("\n\n")
-    assert [line.split("|")[1].strip() for line in both.splitlines()[2:]] == ["`simple`", "`policy`"]
-    assert re.findall(r"\| ([^|]*) \| `\S+` \| (\S+)", changes) == [
-        ("better discards", "52.00"),
-        ("fewer upcards", "53.00"),
-    ]
 
 
 def test_undecided_games_have_no_deal_counts():

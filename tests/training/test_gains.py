@@ -223,7 +223,7 @@ def test_reported_gain_is_that_of_the_held_out_blocks(small, tmp_path):
     trained.save(tmp_path / "gains.safetensors")
     predictor, gained = GainPredictor(tmp_path / "gains.safetensors"), []
     for number in (0, 2):
-        positions = action_values.read_block(tmp_path / f"block-{number}.npz", "policy", 1, number)
+        positions = action_values.read_block(tmp_path / f"block-{number}.npz", "policy-2", 1, number)
         predicted = predictor(views_of(positions), tried_in(positions))
         predicted[:, 0] += gains.MARGIN
         values = 100 * positions["values"].astype(np.float64)

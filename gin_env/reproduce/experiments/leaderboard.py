@@ -73,8 +73,7 @@ def budget(row: Row) -> str:
     """Return an exploiter's method and budget as text."""
     if row.get("by") == "search":
         return f"search, {row['samples']} worlds, {row['games']:,} games"
-    start = "" if row["start"] is None else f" from `{row['start']}`"
-    return f"PPO{start}, {row['decisions'] / 1e6:.0f} million decisions"
+    return f"PPO, {row['decisions'] / 1e6:.0f} million decisions"
 
 
 def against_simple(rows: Sequence[Row]) -> dict[str, Row]:
@@ -135,7 +134,6 @@ PARTS = (
     "tournament",
     "bot-speed",
     "exploit",
-    "exploit-policy",
     "exploit-search",
     "exploit-all",
     "search/strength",

@@ -1,8 +1,9 @@
-"""Learning results: PPO on candidates by training time, its ablations, and the bundled policy."""
+"""Learning results: PPO on candidates by decisions learned, its ablations, and the bundled policies."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import mean
 
@@ -16,65 +17,9 @@ from gin_env.support.plots import new_figure, save_figure
 
 HELD_OUT = tuple(BOTS.names(held_out=True))
 """Bots in no pool, league or choice of settings, as their declarations say."""
-LEAGUE = ("simple", "simple:knock_at=0", "tonic", "generation")
-"""Opponents in the example's default settings."""
-
-IMPROVED = "policy-improved"
-ONE_CHANGE = {f"{IMPROVED}:stock_above=1": "better discards", f"{IMPROVED}:margin=100": "fewer upcards"}
-"""Bot with only one of the two changes -> that change."""
-
 GROWTH_FROM = 9_000_000
 """Least number of decisions of the runs from which the growth of strength is estimated."""
 GROWTH_TARGET = 1_000_000_000
-
-
-def strength_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table of games won against Simple by minutes of training, a column for each seed."""
-    simple = [row for row in rows if row["opponent"] == "simple" and "after" not in row]
-    seeds, found = in_order(simple, "seed"), by(simple, "example", "minutes", "seed")
-    lines = []
-    for example in in_order(simple, "example"):
-        for minutes in in_order(simple, "minutes"):
-            mine = {seed: found.get((example, minutes, seed)) for seed in seeds}
-            known = [row["decisions"] for row in mine.values() if row]
-            if known:
-                cells = [interval(row) if row else "" for row in mine.values()]
-                lines.append([f"`{example}`", minutes, f"{mean(known) / 1e6:.1f} million", *cells])
-    header = ["example", "minutes", "decisions learned", *(f"seed {seed}" for seed in seeds)]
-    return markdown(header, lines, "lrr" + "r" * len(seeds))
-
-
-def opponents_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table of games won against every bot after the longest training, by seed."""
-    longest = max(row["minutes"] for row in rows)
-    last = [
-        row for row in rows if row["minutes"] == longest and row["example"] == "ppo.py" and "after" not in row
-    ]
-    seeds, found = in_order(last, "seed"), by(last, "opponent", "seed")
-    lines = []
-    for opponent in in_order(last, "opponent"):
-        group = "in the league" if opponent in LEAGUE else "held out" if opponent in HELD_OUT else ""
-        lines.append([f"`{opponent}`", group, *(interval(found.get((opponent, seed), {})) for seed in seeds)])
-    header = [f"after {longest} minutes against", "", *(f"seed {seed}" for seed in seeds)]
-    return markdown(header, lines, "ll" + "r" * len(seeds))
-
-
-def draw_curves(rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Draw the games won against Simple during the longest training, a line for each example and seed."""
-    longest = max(row["minutes"] for row in rows)
-    mine = [row for row in rows if row["minutes"] == longest and row["opponent"] == "simple"]
-    figure, [[axes]] = new_figure(8, 5)
-    for example, seed in sorted({(row["example"], row["seed"]) for row in mine}):
-        run = [row for row in mine if (row["example"], row["seed"]) == (example, seed)]
-        points = sorted(((row.get("after", longest), row) for row in run), key=lambda point: point[0])
-        minutes, won = zip(*((minute, row["won"]) for minute, row in points), strict=True)
-        dash = "-" if example == "ppo.py" else "--"
-        (line,) = axes.plot(minutes, won, dash, marker="o", ms=3, label=f"{example}, seed {seed}")
-        low, high = ([row[end] for _, row in points] for end in ("low", "high"))
-        axes.fill_between(minutes, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
-    axes.set(xlabel="minutes of training", ylabel="games won against simple, %", title="PPO on candidates")
-    axes.legend(loc="lower right")
-    save_figure(figure, path, dpi=120, origin=origin)
 
 
 def ablation_table(rows: Sequence[Row]) -> str:
@@ -153,22 +98,11 @@ def measure_policy(run: Run, policy: str = "policy", games: int = 20_000) -> lis
 
 
 def measure_improved(run: Run) -> list[Row]:
-    """Measure the improved policy against the same bots and `policy`, and each of its changes alone."""
-    rows = measure_policy(run, IMPROVED)
-    return rows + [match_row(run.match(bot, "policy", 20_000)) for bot in run.some(list(ONE_CHANGE), 1)]
-
-
-def improved_table(rows: Sequence[Row]) -> str:
-    """Return `policy_table` of the improved policy, and a table of its changes."""
-    found = by(rows, "bot", "opponent")
-    both = [row for row in rows if row["bot"] == IMPROVED]
-    lines = [
-        (change, f"`{bot}`", interval(found[bot, "policy"]))
-        for bot, change in ONE_CHANGE.items()
-        if (bot, "policy") in found
+    """Measure the improved policy against the same bots, and against the policy that it improves."""
+    return [
+        *measure_policy(run, "policy-improved"),
+        match_row(run.match("policy-improved", "policy-2", 20_000)),
     ]
-    header = ["one change", "bot", "games won against `policy` (95 % interval)"]
-    return f"{policy_table(both)}\n\n{markdown(header, lines, 'llr')}"
 
 
 def policy_table(rows: Sequence[Row]) -> str:
@@ -213,15 +147,6 @@ def speed_table(rows: Sequence[Row]) -> str:
 
 EXPERIMENTS = [
     Experiment(
-        "ppo/strength",
-        "PPO on candidates: minutes of training and games won",
-        None,
-        lambda rows: strength_table(rows) + "\n\n" + opponents_table(rows),
-        games=10_000,
-        program="python benchmarks/learning.py strength",
-        pictures={"learning_curve.png": draw_curves},
-    ),
-    Experiment(
         "ppo/speed",
         "Speed of the learning examples",
         None,
@@ -263,10 +188,18 @@ EXPERIMENTS = [
         time="three minutes",
     ),
     Experiment(
-        IMPROVED,
-        "The policy with better discards and fewer upcards against every bot",
+        "policy-2",
+        "The second policy against every bot",
+        partial(measure_policy, policy="policy-2"),
+        policy_table,
+        seed=80,
+        time="three minutes",
+    ),
+    Experiment(
+        "policy-improved",
+        "The second policy with better discards against every bot",
         measure_improved,
-        improved_table,
+        policy_table,
         seed=79,
         time="half an hour",
     ),

@@ -8,7 +8,7 @@ import numpy as np
 
 from gin_env import agents
 from gin_env.agents.policies.candidate_network import find_candidate_policy
-from gin_env.agents.policies.candidate_policy import STOCK_ABOVE, CandidatePolicyBot
+from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
 from gin_env.observations.memory import LAYOUT, NUM_MEMORY
@@ -124,8 +124,18 @@ def recognition_table(rows: Sequence[Row]) -> str:
 # --- The policy that remembers --------------------------------------------------------------------------
 
 REMEMBERS = "policy-memory"
-OPPONENTS = ("simple", "policy", "simple:knock_at=0", "tonic", "generation", "utility", "cfr-plus")
-HIDDEN = ("simple", "policy")
+OPPONENTS = (
+    "simple",
+    "policy-2",
+    "policy-improved",
+    "policy",
+    "simple:knock_at=0",
+    "tonic",
+    "generation",
+    "utility",
+    "cfr-plus",
+)
+HIDDEN = ("simple", "policy-2")
 """The opponents that the policy also plays with its memory hidden."""
 
 
@@ -136,7 +146,7 @@ def forgetful() -> CandidatePolicyBot:
         if name.endswith("memory.first.weight"):
             weights.data.zero_()
     name = f"{REMEMBERS} that forgets"
-    return CandidatePolicyBot(network, name=name, episode=episode, stock_above=STOCK_ABOVE)
+    return CandidatePolicyBot(network, name=name, episode=episode)
 
 
 def measure_policy_memory(run: Run) -> list[Row]:

@@ -31,7 +31,7 @@ from gin_env.reproduce.labels import shown
 from gin_env.support.files import write_json
 from gin_env.support.plots import new_figure, save_figure
 
-POSITIONS = 10_000
+POSITIONS = 4000
 """Number of positions against each opponent."""
 BLOCK = 250
 """Number of positions measured and saved together."""
@@ -41,7 +41,7 @@ STOPPED = 0.025
 FUTURES = 32
 """Number of shuffles of the stock with the true hands."""
 COUNTS = (16, 64, 256, 512)
-CAUTIONS = (0.0, 1.5)
+CAUTIONS = (0.0, 1.0)
 TO_THE_END = 1000
 """A number of turns longer than any hand."""
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from gin_env.reproduce.experiment import Experiment, Row, Run, interval, markdown, match_row
 from gin_env.reproduce.experiments.beliefs import beliefs_table, measure_beliefs
-from gin_env.reproduce.experiments.expert_iteration import expert_iteration_table, measure_expert_iteration
 from gin_env.reproduce.experiments.one_step import (
     draw_one_step,
     is_main_variant,
@@ -22,22 +21,21 @@ BLOCK = 500
 """Number of games played and saved together: the most that a stopped run loses."""
 AFTER_SIMPLE = "search:opponent=simple,estimator=suit-equivariant"
 """Assumes that the opponent is `simple`, both in the sampled worlds and in the rollouts."""
-RECOGNISES = "search:opponent=unknown,caution=1"
+RECOGNISES = "search:opponent=unknown"
 """Works out how its opponent plays, and weighs hands by their shape."""
-FEWER_WORLDS = "search:opponent=unknown,samples=96,tried=6,averaged=2,caution=0.5,patience=1"
-"""Tries more actions in fewer worlds, in five milliseconds a decision."""
-MORE_WORLDS = "search:opponent=unknown,samples=512,tried=6,averaged=2,caution=0.5,patience=1.5"
-"""The same in more worlds, in fifteen milliseconds."""
+FEWER_WORLDS = "search:opponent=unknown,samples=96,caution=0.5,patience=1"
+"""The same in fewer worlds, in five milliseconds a decision."""
 MATCHES = (
-    ("search", "policy", 4000),
-    ("search", "simple", 1000),
-    (AFTER_SIMPLE, "simple", 1000),
-    (RECOGNISES, "policy", 1000),
+    ("search", "policy", 1000),
+    ("search", "policy-2", 1000),
+    ("search", "simple", BLOCK),
+    (AFTER_SIMPLE, "simple", BLOCK),
+    (RECOGNISES, "policy", 2000),
+    (RECOGNISES, "policy-2", 1000),
     (RECOGNISES, "simple", BLOCK),
-    (FEWER_WORLDS, "policy", 1000),
-    (MORE_WORLDS, "policy", 1000),
+    (FEWER_WORLDS, "policy", 2000),
 )
-BUDGETS = (8, 32, 128, 512)
+BUDGETS = (8, 32, 128)
 BUDGET_GAMES = 1000
 
 
@@ -122,14 +120,5 @@ EXPERIMENTS = [
         seed=950,
         time="three quarters of an hour",
         pictures={"search_budgets.png": draw_budgets},
-    ),
-    Experiment(
-        "search/expert-iteration",
-        "Expert iteration: policy trained on the results of search",
-        measure_expert_iteration,
-        expert_iteration_table,
-        games=40_000,
-        seed=1300,
-        time="a quarter of an hour",
     ),
 ]
