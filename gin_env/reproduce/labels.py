@@ -8,7 +8,6 @@ LABELS = {
     "each card alone, after Simple": "single cards, trained on `simple`",
     "the same, and Simple plays on": "the same, `simple` in the rollouts",
     "each card alone, after policy": "single cards, trained on `policy`",
-    "whole hands, by likelihood": "whole hands",
     "the true hands": "true hands",
     # search/beliefs
     "each card alone, weighted by shape": "`suit-equivariant:weights=policy`, weighted by shape",

@@ -57,7 +57,7 @@ SEARCHES = [
 ]
 STRENGTH = [
     {"bot": bot, "opponent": opponent, "games": 4000, "won": won, "low": won - 1, "high": won + 1}
-    for bot, opponent, won in (("search", "policy", 56.0), ("search", "simple", 99.0))
+    for bot, opponent, won in (("search:opponent=unknown", "policy", 56.0), ("search", "simple", 99.0))
 ]
 BUDGETS = [
     {"bot": f"search:samples={samples}", "opponent": "policy", "games": 1000}

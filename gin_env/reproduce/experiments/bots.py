@@ -256,20 +256,11 @@ def all_bots() -> list[str]:
     return [*agents.quick_names(), *VARIANTS]
 
 
-SLOW = "search:samples=32"
-"""A bot that takes about six milliseconds for a decision.
-
-With ``budget_ms=5`` instead, its decisions would depend on the machine.
-"""
-SLOW_GAMES = 200
-
-
 def measure_tournament(run: Run) -> list[Row]:
     """Measure the match of every pair of bots, with ratings and their standard errors."""
-    entrants = run.some([*all_bots(), SLOW], 3)
+    entrants = run.some(all_bots(), 3)
     run.used(*entrants)
-    fewer = {SLOW: SLOW_GAMES} if SLOW in entrants else {}
-    result = play_tournament(entrants, run.size(2000), run.seed, log=run.log, fewer=fewer)
+    result = play_tournament(entrants, run.size(2000), run.seed, log=run.log)
     ratings = result.ratings or ()
     found = {
         "entrants": list(result.bots),
@@ -311,7 +302,7 @@ def draw_tournament(rows: Sequence[Row], path: Path, origin: str) -> None:
 # --- Decisions per second -------------------------------------------------------------------------------
 
 
-SEARCHERS = (SLOW, "search", FEWER_WORLDS, RECOGNISES)
+SEARCHERS = ("search:samples=32", "search", FEWER_WORLDS, RECOGNISES)
 
 
 def measure_speed(run: Run) -> list[Row]:

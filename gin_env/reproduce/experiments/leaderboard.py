@@ -9,7 +9,7 @@ from gin_env.matches.ratings import Rating
 from gin_env.reproduce.experiment import Experiment, Row, by, in_order, interval, markdown
 from gin_env.reproduce.experiments.bots import VARIANTS, tournament_of
 from gin_env.reproduce.experiments.learning import HELD_OUT
-from gin_env.reproduce.experiments.search import AFTER_SIMPLE, RECOGNISES
+from gin_env.reproduce.experiments.search import RECOGNISES
 from gin_env.support.plots import new_figure, save_figure
 
 
@@ -56,8 +56,8 @@ def leaderboard_table(rows: Sequence[Row]) -> str:
     return markdown(header, lines, "llrrrrrl")
 
 
-KNOWN = {("search", "policy"), (AFTER_SIMPLE, "simple"), (RECOGNISES, "policy"), (RECOGNISES, "simple")}
-"""Matches of `search/strength` in which the search assumes or recognises the opponent that it has."""
+KNOWN = {(RECOGNISES, "policy"), (RECOGNISES, "simple")}
+"""Matches of `search/strength` in which the search recognises the opponent that it has."""
 WORLDS = 256
 """Number of worlds in these matches."""
 

@@ -31,7 +31,7 @@ from gin_env.reproduce.labels import shown
 from gin_env.support.files import write_json
 from gin_env.support.plots import new_figure, save_figure
 
-POSITIONS = 4000
+POSITIONS = 2000
 """Number of positions against each opponent."""
 BLOCK = 250
 """Number of positions measured and saved together."""
@@ -42,8 +42,6 @@ FUTURES = 32
 """Number of shuffles of the stock with the true hands."""
 COUNTS = (16, 64, 256, 512)
 CAUTIONS = (0.0, 1.0)
-TO_THE_END = 1000
-"""A number of turns longer than any hand."""
 
 
 class Plan(NamedTuple):
@@ -58,8 +56,7 @@ PLANS = {
     "any cards": Plan({"estimator": "uniform"}, {3: 256}),
     "each card alone, after Simple": Plan({"estimator": "suit-equivariant"}, {3: 256}),
     "the same, and Simple plays on": Plan({"estimator": "suit-equivariant", "opponent": "simple"}, {3: 256}),
-    "each card alone, after policy": Plan({}, {1: 512, 3: 512, TO_THE_END: 64}),
-    "whole hands, by likelihood": Plan({"trust": 1.0}, {3: 256}),
+    "each card alone, after policy": Plan({}, {3: 512}),
     RECOGNISED: Plan({"opponent": "unknown"}, {3: 256}),
 }
 TRUE = "the true hands"
@@ -231,7 +228,7 @@ def _gain(chosen: int, won: np.ndarray, points: np.ndarray) -> Gain:
 
 def _length(turns: int) -> str:
     """Return the length of the rollouts in words."""
-    return {0: "", 1: "1 turn", TO_THE_END: "to the end"}.get(turns, f"{turns} turns")
+    return f"{turns} turns" if turns else ""
 
 
 def one_step_table(rows: Sequence[Row]) -> str:

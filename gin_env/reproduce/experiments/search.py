@@ -19,24 +19,19 @@ from gin_env.support.plots import new_figure, save_figure
 
 BLOCK = 500
 """Number of games played and saved together: the most that a stopped run loses."""
-AFTER_SIMPLE = "search:opponent=simple,estimator=suit-equivariant"
-"""Assumes that the opponent is `simple`, both in the sampled worlds and in the rollouts."""
 RECOGNISES = "search:opponent=unknown"
 """Works out how its opponent plays, and weighs hands by their shape."""
 FEWER_WORLDS = "search:opponent=unknown,samples=96,caution=0.5,patience=1"
 """The same in fewer worlds, in five milliseconds a decision."""
 MATCHES = (
-    ("search", "policy", 1000),
-    ("search", "policy-2", 1000),
-    ("search", "simple", BLOCK),
-    (AFTER_SIMPLE, "simple", BLOCK),
-    (RECOGNISES, "policy", 2000),
-    (RECOGNISES, "policy-2", 1000),
+    ("search", "policy", BLOCK),
+    ("search", "policy-2", BLOCK),
+    (RECOGNISES, "policy", 2 * BLOCK),
     (RECOGNISES, "simple", BLOCK),
-    (FEWER_WORLDS, "policy", 2000),
+    (FEWER_WORLDS, "policy", 2 * BLOCK),
 )
 BUDGETS = (8, 32, 128)
-BUDGET_GAMES = 1000
+BUDGET_GAMES = BLOCK
 
 
 def measure_matches(run: Run, matches: Sequence[tuple[str, str, int]]) -> list[Row]:
