@@ -24,7 +24,6 @@ RECOGNISES = "search:opponent=unknown"
 FEWER_WORLDS = "search:opponent=unknown,samples=96,caution=0.5,patience=1"
 """The same in fewer worlds, in five milliseconds a decision."""
 MATCHES = (
-    ("search", "policy", BLOCK),
     ("search", "policy-2", BLOCK),
     (RECOGNISES, "policy", 2 * BLOCK),
     (RECOGNISES, "simple", BLOCK),
