@@ -104,9 +104,9 @@ class CandidatePolicyBot:
 
     @classmethod
     def shipped_second(cls, deterministic: bool = True) -> CandidatePolicyBot:
-        """Return the bot ``policy-2``: ``policy``, trained further with two kinds of rows for draws.
+        """Return the bot ``policy-2``: ``policy``, trained further with the feature `leaves_upcard`.
 
-        The network of ``policy`` cannot tell whether a row takes or leaves the upcard, and takes too many.
+        Without it, the network of ``policy`` takes too many upcards.
         """
         return cls._packaged("policy-2", deterministic)
 

@@ -192,7 +192,7 @@ EXPERIMENTS = [
         partial(measure_policy, policy="policy-2"),
         policy_table,
         seed=80,
-        time="three minutes",
+        time="five minutes",
     ),
     Experiment(
         "policy-improved",
@@ -201,7 +201,7 @@ EXPERIMENTS = [
         policy_table,
         games=10_000,
         seed=79,
-        time="a quarter of an hour",
+        time="ten minutes",
     ),
     Experiment(
         "policy-score",
