@@ -28,7 +28,7 @@ from gin_env.reproduce.experiment import (
     match_experiment,
     match_row,
 )
-from gin_env.reproduce.experiments.search import FEWER_WORLDS, RECOGNISES
+from gin_env.reproduce.experiments.search import FEWER_WORLDS, MORE_WORLDS, RECOGNISES
 from gin_env.speed.bot_speed import measure_bots
 
 
@@ -302,7 +302,7 @@ def draw_tournament(rows: Sequence[Row], path: Path, origin: str) -> None:
 # --- Decisions per second -------------------------------------------------------------------------------
 
 
-SEARCHERS = ("search:samples=32", "search", FEWER_WORLDS, RECOGNISES)
+SEARCHERS = ("search:samples=32", "search", FEWER_WORLDS, RECOGNISES, MORE_WORLDS)
 
 
 def measure_speed(run: Run) -> list[Row]:
