@@ -384,6 +384,6 @@ EXPERIMENTS = [
         measure_speed,
         speed_table,
         games=0,
-        time="ten minutes",
+        time="five minutes",
     ),
 ]
