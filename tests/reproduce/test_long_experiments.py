@@ -14,10 +14,10 @@ from gin_env.reproduce.experiments import (
     hand_strength_networks,
     held_out,
 )
-from gin_env.reproduce.experiments.learning import LEAGUE
 from gin_env.training.cfr.trainer import train_table
 from gin_env.training.hand_strength import trainer
 from gin_env.training.hand_strength.trainer import HandStrengthSettings, Schedule
+from gin_env.training.runs import RunSettings
 
 pytestmark = pytest.mark.compiled
 
@@ -152,7 +152,7 @@ def test_pools_exclude_their_left_out_and_the_held_out_bots():
     for left_out, pool in others:
         assert set(whole[1]) - set(pool) == {left_out.strip("`")}
     for _, pool in held_out.LEFT_OUT.items():
-        assert not {bot.partition(":")[0] for bot in (*pool, *LEAGUE)} & set(held_out.HELD_OUT)
+        assert not {bot.partition(":")[0] for bot in (*pool, *RunSettings.bots)} & set(held_out.HELD_OUT)
     assert "late-knock" not in held_out.HELD_OUT  # almost `simple:knock_at=0`, which is in the pools
 
 
