@@ -122,7 +122,7 @@ def train_opponents(
     "gains",
     cls=PlaysAnywhere,
     epilog="Examples:  \n"
-    "`gin-rummy train gains gains.safetensors --workers 2` (the network of policy-improved)  \n"
+    "`gin-rummy train gains gains.safetensors --blocks 80 --workers 2` (the network of policy-improved)  \n"
     "`gin-rummy train gains quick.safetensors --blocks 4 --data runs/quick`  \n"
     "`gin-rummy match policy-improved:network=quick.safetensors policy`",
 )

@@ -22,9 +22,9 @@ BLOCK = 500
 RECOGNISES = "search:opponent=unknown"
 """Works out how its opponent plays, and weighs hands by their shape."""
 FEWER_WORLDS = "search:opponent=unknown,samples=96,caution=0.5,patience=1"
-"""The same in fewer worlds, in five milliseconds a decision."""
+"""The same in fewer worlds."""
 MORE_WORLDS = "search:opponent=unknown,samples=512"
-"""The same in more worlds, in fifteen milliseconds."""
+"""The same in more worlds."""
 MATCHES = (
     ("search", "policy-2", BLOCK),
     (RECOGNISES, "policy", 2 * BLOCK),
