@@ -40,13 +40,17 @@ def test_ranks_exchange_sums_and_values():
 
 @pytest.mark.parametrize("changed", [{}, {"memory": True}, {"critic_sees_all": True}], ids=str)
 def test_several_ranks_learn_the_same_as_one(tmp_path, changed):
-    """Gradients equal those of the joined batch up to rounding, and the games are the same."""
+    """Gradients equal those of the joined batch up to rounding, and the games are the same.
+
+    Rounding grows: Adam scales up the smallest gradients, and a hidden unit near zero is on in one run only.
+    """
     settings = replace(tiny(tmp_path), num_envs=64, num_steps=64, hidden=16, **changed)
     one, two, three = (launch(rank_tasks.parameters_of_updates, settings, workers) for workers in (1, 2, 3))
-    for expected, *found in zip(one, two, three, strict=True):
+    for index, (expected, *found) in enumerate(zip(one, two, three, strict=True)):
         for num_decisions, parameters in found:
             assert num_decisions == expected[0]
-            torch.testing.assert_close(parameters, expected[1], atol=2e-5, rtol=0)
+            tolerance = 2e-4 if index else 1e-6
+            torch.testing.assert_close(parameters, expected[1], atol=tolerance, rtol=0)
     assert (one[0][1] - one[-1][1]).abs().max() > 1e-3, "something was learned"
 
 
