@@ -9,24 +9,6 @@ from pathlib import Path
 from gin_env.reproduce.experiment import Experiment, Row, by, in_order, markdown, plain_table, widest
 from gin_env.training import tonic
 
-POOL = ("simple", "simple:knock_at=0", "tonic", "previous")
-
-
-def generations_table(rows: Sequence[Row]) -> str:
-    """Return a table with a row for each generation.
-
-    The last column is the run whose knocks are frozen to those of Simple.
-    """
-    found = by(rows, "run", "generation", "opponent")
-    lines = []
-    for number in in_order(rows, "generation"):
-        against_pool = [found.get(("value", number, opponent)) for opponent in POOL]
-        frozen = found.get(("simple", number, "simple"))
-        cells = [f"{row['won']:.1f}" if row else "" for row in (*against_pool, frozen)]
-        lines.append([number, "yes" if against_pool[0] and against_pool[0]["kept"] else "no", *cells])
-    header = ["generation", "kept", *(f"`{bot}`" for bot in POOL[:3]), "previous", "`simple`, knock frozen"]
-    return f"{markdown(header, lines)}\n\n{widest(rows)}".rstrip()
-
 
 def gain_table(rows: Sequence[Row]) -> str:
     """Return a table of each estimator's mean over the seeds and its gain over the first for each seed."""
@@ -128,13 +110,5 @@ EXPERIMENTS = [
         gain_table,
         games=10_000,
         program="python examples/estimators_in_observation.py",
-    ),
-    Experiment(
-        "generations",
-        "The retraining loop, generation by generation",
-        None,
-        generations_table,
-        games=10_000,
-        program="python examples/generational_retraining.py",
     ),
 ]

@@ -34,7 +34,7 @@ def test_experiments_are_selected_by_id_prefix():
 
 def test_unmeasured_experiments_show_estimated_times():
     assert listing.details(EXPERIMENTS["004/claims"], Path("nowhere")) == ["about a minute"]
-    program, extra = listing.details(EXPERIMENTS["generations"], Path("nowhere"))
+    program, extra = listing.details(EXPERIMENTS["003/in-observation"], Path("nowhere"))
     assert program.startswith("by `python examples/")
     assert extra == "extra: train"
 

@@ -11,8 +11,8 @@ from gin_env.reproduce.experiment import Run
 from gin_env.reproduce.experiments import (
     authors_training,
     cfr_training,
+    generations,
     hand_strength_networks,
-    held_out,
 )
 from gin_env.training.cfr.trainer import train_table
 from gin_env.training.hand_strength import trainer
@@ -24,31 +24,32 @@ pytestmark = pytest.mark.compiled
 
 def test_resumed_table_equals_an_uninterrupted_one(tmp_path):
     run = Run(0, True, tmp_path)
-    first = cfr_training.trained_table(run, "dealt", 2, 20)
-    later = cfr_training.trained_table(run, "dealt", 2, 50)
+    first = cfr_training.trained_table(run, "dealt", 20)
+    later = cfr_training.trained_table(run, "dealt", 50)
     assert (first.metadata["iterations"], later.metadata["iterations"]) == (20, 50)
-    whole = train_table(50, abstraction="dealt", seed=2)
+    whole = train_table(50, abstraction="dealt", seed=1)
     assert np.allclose(later.strategy, whole.strategy, atol=0.5 / 254)
     assert not np.allclose(first.strategy, later.strategy, atol=0.01)
 
 
 def test_trained_table_is_reused(tmp_path, monkeypatch):
     run = Run(0, True, tmp_path)
-    table = cfr_training.trained_table(run, "paper", 1, 20)
+    table = cfr_training.trained_table(run, "paper", 20)
     monkeypatch.setattr(cfr_training, "train_table", None)
-    assert np.array_equal(cfr_training.trained_table(run, "paper", 1, 20).strategy, table.strategy)
+    assert np.array_equal(cfr_training.trained_table(run, "paper", 20).strategy, table.strategy)
 
 
-def test_long_training_table_shows_the_mean_and_each_seed():
+def test_long_training_table_has_a_row_for_each_abstraction_and_length():
     rows = [
-        {"iterations": 100, "seed": seed, "opponent": opponent, "visited": 10.0 * seed, "won": won}
-        | {"low": won - seed / 10, "high": won + seed / 10}
-        for seed, wins in ((1, (50.0, 30.0)), (2, (60.0, 33.0)))
+        {"abstraction": abstraction, "iterations": 1000, "opponent": opponent, "visited": visited}
+        | {"won": won, "low": won - 1, "high": won + 2}
+        for abstraction, visited, wins in (("paper", 40.2, (50.0, 30.0)), ("dealt", 30.0, (60.0, 33.0)))
         for opponent, won in zip(("simple", "cfr"), wins, strict=True)
     ]
-    *_, line, _, intervals = cfr_training.long_training_table(rows).splitlines()
-    assert line == "| 100 | 15 % | 55.00 (50.00, 60.00) | 31.50 (30.00, 33.00) |"
-    assert intervals == "Intervals are at most ± 0.20."
+    assert cfr_training.long_training_table(rows).splitlines()[2:] == [
+        "| paper | 1,000 | 40 % | 50.00 (49.00 to 52.00) | 30.00 (29.00 to 32.00) |",
+        "| dealt | 1,000 | 30 % | 60.00 (59.00 to 62.00) | 33.00 (32.00 to 35.00) |",
+    ]
 
 
 def network_row(network: str, seed: int, won: float, selected: bool) -> dict:
@@ -147,13 +148,13 @@ def test_schedule_resumes_from_its_checkpoint(tmp_path):
 
 
 def test_pools_exclude_their_left_out_and_the_held_out_bots():
-    whole, *others = held_out.LEFT_OUT.items()
+    whole, *others = generations.LEFT_OUT.items()
     assert whole[0] == "nothing"
     for left_out, pool in others:
         assert set(whole[1]) - set(pool) == {left_out.strip("`")}
-    for _, pool in held_out.LEFT_OUT.items():
-        assert not {bot.partition(":")[0] for bot in (*pool, *RunSettings.bots)} & set(held_out.HELD_OUT)
-    assert "late-knock" not in held_out.HELD_OUT  # almost `simple:knock_at=0`, which is in the pools
+    for _, pool in generations.LEFT_OUT.items():
+        assert not {bot.partition(":")[0] for bot in (*pool, *RunSettings.bots)} & set(generations.HELD_OUT)
+    assert "late-knock" not in generations.HELD_OUT  # almost `simple:knock_at=0`, which is in the pools
 
 
 def test_unmet_bots_are_marked():
@@ -163,20 +164,43 @@ def test_unmet_bots_are_marked():
         for left_out, wins in (("nothing", (66.0, 68.0)), ("`tonic`", (60.0, 62.0)))
         for seed, won in enumerate(wins)
     ]
-    table = held_out.held_out_table(rows)
+    table = generations.held_out_table(rows)
     assert "| `tonic` | 67.0 (66.0, 68.0) | *61.0 (60.0, 62.0)* |" in table
     assert "| `late-knock` | 67.0 (66.0, 68.0) | 61.0 (60.0, 62.0) |" in table
     assert "| `utility` | *67.0 (66.0, 68.0)* | *61.0 (60.0, 62.0)* |" in table
 
 
-@pytest.mark.parametrize(("kept", "bot"), [(True, "generation"), (False, "simple")])
-def test_pool_plays_its_champion_or_the_ancestor(kept, bot, tmp_path, monkeypatch):
+@pytest.fixture
+def finished_loop(monkeypatch):
+    """Replace the loop: generation 1 was rejected and generation 2 kept, with the same weights."""
     from gin_env.agents.generations.bot import SHIPPED
     from gin_env.training.generations import loop
 
-    history = [loop.Generation(number, number == 0 or kept, {}, {}, {}, 0, 0, 0.0) for number in range(2)]
-    monkeypatch.setattr(loop, "run", lambda *arguments, **options: iter(()))
+    history = [loop.Generation(number, number != 1, {}, {}, {}, 0, 0, 0.0) for number in range(3)]
+
+    def run(folder, *arguments, **options):
+        folder.mkdir()
+        for number in (1, 2):
+            (folder / f"generation-{number}.safetensors").write_bytes(Path(SHIPPED).read_bytes())
+        return iter(history)
+
+    monkeypatch.setattr(loop, "run", run)
     monkeypatch.setattr(loop, "read_history", lambda folder: history)
-    monkeypatch.setattr(loop, "champion", lambda folder: SHIPPED)
-    run = Run(0, True, tmp_path)
-    assert held_out.train_champion(run, tmp_path / "pool", {"simple": 1.0}, 1).name == bot
+
+
+def test_each_generation_meets_the_champion_before_it(finished_loop, tmp_path):
+    rows = generations.measure_generations(Run(0, True, tmp_path))
+    assert [row["kept"] for row in rows if row["opponent"] == "tonic"] == 2 * [True, False, True]
+    for knock in generations.LAST:
+        found = {(row["generation"], row["opponent"]): row for row in rows if row["run"] == knock}
+        assert len(found) == 3 * 3 + 2
+        for number in (1, 2):  # the champion is generation 0, which is `simple`, until generation 2 is kept
+            against = [found[number, opponent] for opponent in ("simple", "previous")]
+            assert against[0]["deals"] == against[1]["deals"]
+    assert found[0, "tonic"]["bot"] == "generation 0, knock simple"
+
+
+def test_measured_champion_is_the_last_kept_generation(finished_loop, tmp_path):
+    kept, bots = generations.read_generations(Run(0, True, tmp_path), tmp_path / "pool", 1, generations.POOL)
+    assert kept == [True, False, True]
+    assert [bot.name for bot in bots] == ["simple", "generation-1", "generation-2"]
