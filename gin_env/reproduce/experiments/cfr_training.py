@@ -1,8 +1,8 @@
 """Strength of CFR tables of paper 000 by the length of training.
 
 The bundled tables are trained for a million iterations (`cfr`) and 220,000 (`cfr-plus`). Others are trained
-for up to ten million; the paper trained for a week. The abstraction ``dealt`` is the paper's with the number of
-cards dealt instead of three stages (`gin_env.agents.cfr.dealt_sets`). Its tables are trained, not
+for up to ten million; the paper trained for a week. The abstraction ``dealt`` is the paper's with the number
+of cards dealt instead of three stages (`gin_env.agents.cfr.dealt_sets`). Its tables are trained, not
 interpolated. The run's folder keeps the checkpoints of the long training.
 """
 
