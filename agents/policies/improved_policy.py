@@ -39,10 +39,11 @@ class ImprovedPolicyBot:
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
-        chosen = self.policy.act(view)
-        discarding = np.flatnonzero(are_discarding(view.records))
-        if len(discarding):
-            chosen[discarding] = self._improved(view[discarding], chosen[discarding])
+        chosen = np.empty(len(view), np.int64)
+        discarding = are_discarding(view.records)
+        for index, decide in ((~discarding, self.policy.act), (discarding, self._discard)):
+            if index.any():
+                chosen[index] = decide(view[np.flatnonzero(index)])
         return chosen
 
     def tried(self, view: PlayerView) -> Tried:
@@ -53,9 +54,10 @@ class ImprovedPolicyBot:
             chances[close] = self.policy.action_chances(view[close], exact=True)
         return Tried.of(chances)
 
-    def _improved(self, view: PlayerView, chosen: np.ndarray) -> np.ndarray:
-        """Return the actions of players who have to discard, where `policy-2` chooses `chosen`."""
+    def _discard(self, view: PlayerView) -> np.ndarray:
+        """Return the actions of players who have to discard."""
         tried = self.tried(view)
+        chosen = tried.actions[:, 0].copy()
         several = np.flatnonzero((tried.actions != NO_ACTION).sum(axis=1) > 1)
         if not len(several):
             return chosen
@@ -67,6 +69,5 @@ class ImprovedPolicyBot:
             return self.predictor(view[some], again, exact=True) + advantage[some]
 
         best = are_best(self.predictor(view, tried) + advantage, exact)
-        improved = chosen.copy()
-        improved[several] = np.where(best, tried.actions, NUM_ACTIONS).min(axis=1)
-        return improved
+        chosen[several] = np.where(best, tried.actions, NUM_ACTIONS).min(axis=1)
+        return chosen

@@ -307,7 +307,7 @@ SEARCHERS = ("search:samples=32", "search", FEWER_WORLDS, RECOGNISES, MORE_WORLD
 
 def measure_speed(run: Run) -> list[Row]:
     """Measure every bot's decisions per second on one core, in one batch; smaller for bots that search."""
-    bots, repeats = all_bots(), run.size(5, 1)
+    bots, repeats = [*BOTS.names(slow=False), *VARIANTS], run.size(5, 1)
     run.used(*bots, *SEARCHERS)
     speeds = measure_bots(bots, repeats, run.size(200, 2), seed=run.seed)
     speeds += measure_bots(SEARCHERS, repeats, run.size(10, 1), tables=run.size(32, 1), seed=run.seed)
