@@ -24,32 +24,31 @@ pytestmark = pytest.mark.compiled
 
 def test_resumed_table_equals_an_uninterrupted_one(tmp_path):
     run = Run(0, True, tmp_path)
-    first = cfr_training.trained_table(run, "dealt", 20)
-    later = cfr_training.trained_table(run, "dealt", 50)
+    first = cfr_training.trained_table(run, "dealt", 2, 20)
+    later = cfr_training.trained_table(run, "dealt", 2, 50)
     assert (first.metadata["iterations"], later.metadata["iterations"]) == (20, 50)
-    whole = train_table(50, abstraction="dealt", seed=1)
+    whole = train_table(50, abstraction="dealt", seed=2)
     assert np.allclose(later.strategy, whole.strategy, atol=0.5 / 254)
     assert not np.allclose(first.strategy, later.strategy, atol=0.01)
 
 
 def test_trained_table_is_reused(tmp_path, monkeypatch):
     run = Run(0, True, tmp_path)
-    table = cfr_training.trained_table(run, "paper", 20)
+    table = cfr_training.trained_table(run, "paper", 1, 20)
     monkeypatch.setattr(cfr_training, "train_table", None)
-    assert np.array_equal(cfr_training.trained_table(run, "paper", 20).strategy, table.strategy)
+    assert np.array_equal(cfr_training.trained_table(run, "paper", 1, 20).strategy, table.strategy)
 
 
-def test_long_training_table_has_a_row_for_each_abstraction_and_length():
+def test_long_training_table_shows_the_mean_and_each_seed():
     rows = [
-        {"abstraction": abstraction, "iterations": 1000, "opponent": opponent, "visited": visited}
-        | {"won": won, "low": won - 1, "high": won + 2}
-        for abstraction, visited, wins in (("paper", 40.2, (50.0, 30.0)), ("dealt", 30.0, (60.0, 33.0)))
+        {"iterations": 100, "seed": seed, "opponent": opponent, "visited": 10.0 * seed, "won": won}
+        | {"low": won - seed / 10, "high": won + seed / 10}
+        for seed, wins in ((1, (50.0, 30.0)), (2, (60.0, 33.0)))
         for opponent, won in zip(("simple", "cfr"), wins, strict=True)
     ]
-    assert cfr_training.long_training_table(rows).splitlines()[2:] == [
-        "| paper | 1,000 | 40 % | 50.00 (49.00 to 52.00) | 30.00 (29.00 to 32.00) |",
-        "| dealt | 1,000 | 30 % | 60.00 (59.00 to 62.00) | 33.00 (32.00 to 35.00) |",
-    ]
+    *_, line, _, intervals = cfr_training.long_training_table(rows).splitlines()
+    assert line == "| 100 | 15 % | 55.00 (50.00, 60.00) | 31.50 (30.00, 33.00) |"
+    assert intervals == "Intervals are at most ± 0.20."
 
 
 def network_row(network: str, seed: int, won: float, selected: bool) -> dict:

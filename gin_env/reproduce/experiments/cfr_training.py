@@ -1,15 +1,18 @@
 """Strength of CFR tables of paper 000 by the length of training.
 
-The bundled tables are trained for a million iterations (`cfr`) and 220,000 (`cfr-plus`). Others are trained
-for up to ten million; the paper trained for a week. The abstraction ``dealt`` is the paper's with the number
-of cards dealt instead of three stages (`gin_env.agents.cfr.dealt_sets`). Its tables are trained, not
-interpolated. The run's folder keeps the checkpoints of the long training.
+The bundled table has a million iterations. Other tables are trained ten times as long, with three seeds; the
+paper trained for a week. The abstraction ``dealt`` is the paper's with the number of cards dealt instead of
+three stages (`gin_env.agents.cfr.dealt_sets`). Its tables are trained, not interpolated. The run's folder
+keeps their checkpoints.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+
+import numpy as np
 
 from gin_env.agents.cfr.bot import CfrBot, CfrPlusBot
 from gin_env.agents.cfr.table import StrategyTable
@@ -25,17 +28,82 @@ from gin_env.reproduce.experiment import (
     match_row,
     named,
     percent,
+    widest,
 )
 from gin_env.reproduce.experiments.fitness import draw_curves
 from gin_env.training.cfr.trainer import CFRSettings, CFRTrainer, train_table
 
-TRAINING_SEED = 1
+SEEDS = (1, 2, 3)
+STEPS = (1_000_000, 3_000_000, 10_000_000)
+QUICK_STEPS = (100, 300)
+OPPONENTS = ("simple", V4, "cfr")
+"""Opponents of the tables; `cfr` plays the bundled table of a million iterations."""
 
-# --- A million iterations ---------------------------------------------------------------------------------
+
+def trained_table(run: Run, abstraction: str, seed: int, iterations: int) -> StrategyTable:
+    """Return the table after `iterations` iterations, from its file or trained from the last checkpoint."""
+    path = run.folder / f"{abstraction}-{seed}-{iterations}.npz"
+    if not path.exists():
+        run.say(f"{abstraction}, seed {seed}: training to {iterations:,} iterations")
+        checkpoint = run.folder / f"{abstraction}-{seed}-checkpoint.npz"
+        table = train_table(
+            iterations,
+            abstraction=abstraction,
+            seed=seed,
+            checkpoint=checkpoint,
+            resume=checkpoint.exists(),
+        )
+        table.save(path)
+    return StrategyTable.load(path)
+
+
+def measure_long_training(abstraction: str, run: Run) -> list[Row]:
+    """Measure each seed's tables during training against Simple, V4 and the bundled table."""
+    rows = []
+    for seed in run.some(SEEDS):
+        for iterations in QUICK_STEPS if run.quick else STEPS:
+            table = trained_table(run, abstraction, seed, iterations)
+            bot = named(CfrBot(table=table), f"cfr, {abstraction}, seed {seed}, {iterations:,} iterations")
+            for opponent in OPPONENTS:
+                match = run.match(bot, opponent, 20_000)
+                rows.append(
+                    match_row(
+                        match,
+                        abstraction=abstraction,
+                        seed=seed,
+                        iterations=iterations,
+                        visited=percent(table.visited.mean()),
+                    )
+                )
+    return rows
+
+
+def long_training_table(rows: Sequence[Row]) -> str:
+    """Return a table of the mean of the seeds, and of each seed's value, by number of iterations."""
+    found = by(rows, "iterations", "seed", "opponent")
+    seeds, opponents = in_order(rows, "seed"), in_order(rows, "opponent")
+    lines = []
+    for iterations in in_order(rows, "iterations"):
+        visited = [found[iterations, seed, opponents[0]]["visited"] for seed in seeds]
+        cells = [f"{iterations:,}", f"{np.mean(visited):.0f} %"]
+        for opponent in opponents:
+            won = [found[iterations, seed, opponent]["won"] for seed in seeds]
+            cells.append(f"{np.mean(won):.2f} ({', '.join(f'{one:.2f}' for one in won)})")
+        lines.append(cells)
+    header = [
+        "iterations",
+        "sets visited",
+        *(f"against `{opponent}`: mean (each seed)" for opponent in opponents),
+    ]
+    return markdown(header, lines, "rr") + f"\n\n{widest(rows)}"
+
+
+# --- Strength during training ----------------------------------------------------------------------------
 
 BOTS = {"paper": CfrBot, "plus": CfrPlusBot}
 ITERATIONS = {"paper": (1_000_000, 100), "plus": (220_000, 30)}
 """Number of iterations for each abstraction: as in the packaged table, and in a quick run."""
+TRAINING_SEED = 1
 
 
 def growing(most: int) -> list[int]:
@@ -85,61 +153,6 @@ def draw_training(rows: Sequence[Row], path: Path, origin: str) -> None:
     draw_curves(curves, "iterations", title, "iterations (hands)", path, origin, logarithmic=True)
 
 
-# --- Ten million iterations -------------------------------------------------------------------------------
-
-STEPS = {"paper": (1_000_000, 3_000_000, 10_000_000), "dealt": (1_000_000, 3_000_000)}
-QUICK_STEPS = (100, 300)
-OPPONENTS = ("simple", V4, "cfr")
-"""Opponents of the tables; `cfr` plays the bundled table of a million iterations."""
-
-
-def trained_table(run: Run, abstraction: str, iterations: int) -> StrategyTable:
-    """Return the table after `iterations` iterations, from its file or trained from the last checkpoint."""
-    path = run.folder / f"{abstraction}-{TRAINING_SEED}-{iterations}.npz"
-    if not path.exists():
-        run.say(f"{abstraction}: training to {iterations:,} iterations")
-        checkpoint = run.folder / f"{abstraction}-{TRAINING_SEED}-checkpoint.npz"
-        table = train_table(
-            iterations,
-            abstraction=abstraction,
-            seed=TRAINING_SEED,
-            checkpoint=checkpoint,
-            resume=checkpoint.exists(),
-        )
-        table.save(path)
-    return StrategyTable.load(path)
-
-
-def measure_long_training(run: Run) -> list[Row]:
-    """Measure both abstractions' tables during a long training against `OPPONENTS`."""
-    rows = []
-    steps = [
-        (abstraction, iterations)
-        for abstraction, each in STEPS.items()
-        for iterations in (QUICK_STEPS if run.quick else each)
-    ]
-    for abstraction, iterations in steps:
-        table = trained_table(run, abstraction, iterations)
-        bot = named(CfrBot(table=table), f"cfr, {abstraction}, {iterations:,} iterations")
-        visited = percent(table.visited.mean())
-        for opponent in OPPONENTS:
-            match = run.match(bot, opponent, 20_000)
-            rows.append(match_row(match, abstraction=abstraction, iterations=iterations, visited=visited))
-    return rows
-
-
-def long_training_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table with a row for each abstraction and number of iterations."""
-    found = by(rows, "abstraction", "iterations", "opponent")
-    opponents = in_order(rows, "opponent")
-    lines = []
-    for abstraction, iterations in dict.fromkeys(step[:2] for step in found):
-        cells = [found[abstraction, iterations, opponent] for opponent in opponents]
-        lines.append([abstraction, f"{iterations:,}", f"{cells[0]['visited']:.0f} %", *map(interval, cells)])
-    against = [f"against `{opponent}`" for opponent in opponents]
-    return markdown(["abstraction", "iterations", "sets visited", *against], lines, "lrr")
-
-
 EXPERIMENTS = [
     Experiment(
         "000/training",
@@ -152,9 +165,16 @@ EXPERIMENTS = [
     ),
     Experiment(
         "000/ten-million",
-        "CFR on the paper's abstraction and by cards dealt: ten million iterations",
-        measure_long_training,
+        "CFR on the paper's abstraction: ten million iterations, three seeds",
+        partial(measure_long_training, "paper"),
         long_training_table,
-        time="an hour",
+        time="two hours",
+    ),
+    Experiment(
+        "000/dealt",
+        "CFR with sets by the number of cards dealt: ten million iterations, three seeds",
+        partial(measure_long_training, "dealt"),
+        long_training_table,
+        time="an hour and a half",
     ),
 ]
