@@ -25,8 +25,9 @@ MAX_BYTES = 1 << 29
 """Maximum size of a file in bytes. The largest network that a file can name, a policy, has 460 MB."""
 _MAX_TEXT = 1 << 22
 _MAX_TENSORS = 10_000
-MAX_WEIGHT = 1e6
-"""Largest absolute value of a weight. Larger ones overflow single precision after a few layers."""
+MAX_NUMBER = 1e9
+"""Largest absolute value of a number. Larger weights overflow single precision after a few layers; a
+checkpoint's counts, such as points won, can reach millions."""
 _NUMBERS = {"F16", "F32", "F64", "I64", "I32", "U8", "BOOL"}
 
 
@@ -60,7 +61,7 @@ def read_tensors(
 ) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
     """Return the tensors and the metadata of a file that `write_tensors` wrote.
 
-    All numbers are finite and at most 1e6 in absolute value. `command` is the command that makes such a file;
+    All numbers are finite and at most 1e9 in absolute value. `command` is the command that makes such a file;
     error messages show it. If the file is replaced while it is being read, it is read again: the library
     opens it twice.
 
@@ -114,8 +115,8 @@ def _read_tensors(
     for name, tensor in tensors.items():
         if not tensor.isfinite().all():
             wrong = "not finite"
-        elif tensor.is_floating_point() and (tensor.abs() > MAX_WEIGHT).any():
-            wrong = f"larger than {MAX_WEIGHT:,.0f}"
+        elif tensor.is_floating_point() and (tensor.abs() > MAX_NUMBER).any():
+            wrong = f"larger than {MAX_NUMBER:,.0f}"
         else:
             continue
         raise TensorFileError(f"{path} is damaged: some numbers of {_short(name)} are {wrong}; {remedy}")

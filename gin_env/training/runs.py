@@ -58,7 +58,7 @@ class RunSettings:
     total_timesteps: int = 0
     """Number of decisions to learn from, instead of minutes; 0: train for `minutes`."""
     resume: bool = False
-    """Resume the run in the folder with its own settings."""
+    """Resume the run in the folder with its own settings, up to the end that it had or another one."""
     seed: int = 1
     """Seed of decks, network and exploration."""
     bots: tuple[str, ...] = ("simple", "simple:knock_at=0", "tonic", "generation")
@@ -82,7 +82,10 @@ class RunSettings:
     VERSION: ClassVar[str] = "1"
     """Kind and version of the checkpoints, as for `write_tensors`."""
     SESSION: ClassVar[tuple[str, ...]] = ("run", "minutes", "total_timesteps", "resume", "record")
-    """Settings that a resumed run takes from the command line; all others come from its checkpoint."""
+    """Settings that a resumed run takes from the command line; all others come from its checkpoint. So do
+    `BUDGET` if neither is given."""
+    BUDGET: ClassVar[tuple[str, ...]] = ("minutes", "total_timesteps")
+    """Settings that say when the training ends."""
 
     def check(self) -> None:
         """Raise ValueError, TypeError or FileNotFoundError for invalid settings or missing bots."""
@@ -172,10 +175,9 @@ def open_folder(settings: S) -> tuple[S, Checkpoint | None]:
                 f"the run in {run} names {bot!r}, which runs other code: pass it again to allow that"
             )
     remove_partials(run)
-    return replace(before, **{name: getattr(settings, name) for name in settings.SESSION}), (
-        tensors,
-        metadata,
-    )
+    is_budget_given = any(getattr(settings, name) != getattr(default, name) for name in settings.BUDGET)
+    given = [name for name in settings.SESSION if is_budget_given or name not in settings.BUDGET]
+    return replace(before, **{name: getattr(settings, name) for name in given}), (tensors, metadata)
 
 
 class TrainingRun(ABC, Generic[S, P]):

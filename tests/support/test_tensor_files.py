@@ -283,5 +283,5 @@ def test_too_many_tensors_are_refused_unread(tmp_path):
 def test_overflowing_weights_are_refused(tmp_path):
     path = tmp_path / "a.safetensors"
     write_tensors(path, "network", "1", {"weight": torch.tensor([1.0, -1e38])}, {})
-    with pytest.raises(TensorFileError, match=r"some numbers of weight are larger than 1,000,000"):
+    with pytest.raises(TensorFileError, match=r"some numbers of weight are larger than 1,000,000,000"):
         read(path)

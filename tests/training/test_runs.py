@@ -184,6 +184,31 @@ def test_checkpoint_without_a_new_setting_uses_its_default(tmp_path):
     assert resumed.evaluate_against == ("simple", "random")
 
 
+def test_run_resumes_after_millions_of_points(tmp_path):
+    run = PPORun(tiny(tmp_path / "run"))
+    run.learner.league.results[1] = 2e5, 1e4, 5e6
+    run.save()
+    again = PPORun(replace(run.settings, resume=True))
+    assert np.array_equal(again.learner.league.results, run.learner.league.results)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, (6.0, 900)),
+        ({"total_timesteps": 1500}, (6.0, 1500)),
+        ({"minutes": 60.0}, (60.0, 0)),
+    ],
+    ids=str,
+)
+def test_resumed_run_keeps_its_end_unless_given_another(tmp_path, given, expected):
+    settings = replace(tiny(tmp_path / "run"), total_timesteps=900)
+    PPORun(settings).save()
+    resumed, _ = open_folder(PPOSettings(settings.run, resume=True, **given))
+    assert (resumed.minutes, resumed.total_timesteps) == expected
+    assert resumed.num_envs == settings.num_envs
+
+
 @pytest.mark.parametrize("name", ["bots", "evaluate_against"])
 def test_checkpoint_cannot_start_an_unnamed_program(tmp_path, name):
     command = "process:./my-bot"
