@@ -11,7 +11,7 @@ from gin_env.agents.policies.candidate_network import CandidateScorer
 from gin_env.agents.policies.policy_networks import MAX_UNITS, Actor, build
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.observations.observation import OBSERVATION_SIZE
-from gin_env.support.tensor_files import MAX_WEIGHT, fill_network
+from gin_env.support.tensor_files import fault_of, fill_network
 
 
 def actor_of(weights: dict[str, torch.Tensor], activation: str) -> Actor:
@@ -84,8 +84,6 @@ def _checked(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 def _fill(network: torch.nn.Module, kept: dict[str, torch.Tensor]) -> None:
     fill_network(network, {name: tensor.detach().cpu() for name, tensor in kept.items()}, "the policy")
     for name, tensor in network.state_dict().items():
-        if not tensor.isfinite().all():
-            raise ValueError(f"{name} has weights that are not finite")
-        if (tensor.abs() > MAX_WEIGHT).any():
-            raise ValueError(f"{name} has weights larger than {MAX_WEIGHT:,.0f}")
+        if wrong := fault_of(tensor):
+            raise ValueError(f"{name} has weights that are {wrong}")
     network.eval()

@@ -262,6 +262,8 @@ def save_candidate_policy(
     if Path(path).suffix != ".safetensors":
         raise ValueError(f"the file name of a policy must end in .safetensors, not {path}")
     several = (rules or Rules(),) if isinstance(rules, Rules | None) else rules
+    if not several:
+        raise ValueError("rules must name at least one set of rules")
     described = {
         "hidden": network.hidden,
         "rules": asdict(several[0]) if len(several) == 1 else [asdict(each) for each in several],
@@ -275,6 +277,18 @@ def save_candidate_policy(
 def find_candidate_policy(policy: str | Path) -> tuple[CandidateScorer, tuple[Rules, ...], Episode]:
     """Return (network, rules, episode) from a file, or for a name in `PACKAGED` from the packaged weights."""
     return load_candidate_policy(SHIPPED.with_stem(str(policy)) if policy in PACKAGED else policy)
+
+
+def find_policy_of_games(policy: str | Path) -> CandidateScorer:
+    """Return the network of a policy whose values are chances to win a game, as a search needs them.
+
+    Raises ValueError for one that was trained on single hands or reads the memory, and otherwise as
+    `find_candidate_policy` does.
+    """
+    network, _, episode = find_candidate_policy(policy)
+    if episode != "game":
+        raise ValueError(f"a search needs a policy trained on games, not on single hands, as {policy} was")
+    return check_no_memory(network)
 
 
 def load_candidate_policy(path: str | Path) -> tuple[CandidateScorer, tuple[Rules, ...], Episode]:

@@ -192,7 +192,7 @@ class CandidatePolicyBot:
 
     def _check_rules(self, view: PlayerView) -> None:
         if self.rules:
-            warn_of_rules(self.name, self.rules, view.rules)
+            warn_of_rules(self.name, self.rules, view)
 
     def _candidates(self, view: PlayerView, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the first `number` rows of `PlayerView.candidates`, with scores of 0 if it sees none."""

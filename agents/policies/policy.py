@@ -175,8 +175,7 @@ class PolicyBot:
         """See `Agent.act`. Warns under rules other than those used in training."""
         import torch
 
-        warn_of_rules(self.name, (self.rules,), view.rules)
-
+        warn_of_rules(self.name, (self.rules,), view)
         observations = view.observations()
         if not is_observed(self.estimator):
             observations[:, _ESTIMATE] = self.estimator.estimate(view)
@@ -200,11 +199,15 @@ class PolicyBot:
         return self.network(observations)
 
 
-def warn_of_rules(name: str, trained: Sequence[Rules], played: Rules) -> None:
+def warn_of_rules(name: str, trained: Sequence[Rules], view: PlayerView) -> None:
     """Warn, once for each combination, if a policy plays by rules other than those used in training."""
-    if played not in trained:
-        texts = " and ".join(rules.text for rules in trained)
-        warnings.warn(f"{name} was trained under {texts}, not under {played.text}", stacklevel=3)
+    records = view.records["public"]["rules"]
+    while len(records):
+        played = Rules.from_record(records[0])
+        records = records[records != records[0]]
+        if played not in trained:
+            texts = " and ".join(rules.text for rules in trained)
+            warnings.warn(f"{name} was trained under {texts}, not under {played.text}", stacklevel=3)
 
 
 def check_inputs(space: Any, name: str) -> None:

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gin_env import agents
-from gin_env.agents.policies.candidate_network import CandidateScorer, find_candidate_policy
+from gin_env.agents.policies.candidate_network import CandidateScorer, find_policy_of_games
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.search.belief import Belief, Chains
 from gin_env.agents.search.opponents import MODELS, OpponentModels
@@ -100,9 +100,9 @@ class SearchBot:
         assumed = None if opponent == UNKNOWN else opponent
         if assumed is not None:
             _check_opponent(assumed)
-        network, _, episode = find_candidate_policy(policy)
+        network = find_policy_of_games(policy)
         self.name = "search"
-        self.policy = CandidatePolicyBot(network, episode=episode)
+        self.policy = CandidatePolicyBot(network)
         self.samples = check_integer("samples", samples, 2, 1 << 20)
         self.budget_ms = None if budget_ms is None else check_number("budget_ms", budget_ms, 0, 1e9)
         self.turns = check_integer("turns", turns, 1, 100)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gin_env import estimators
-from gin_env.agents.policies.candidate_network import CandidateScorer, find_candidate_policy
+from gin_env.agents.policies.candidate_network import CandidateScorer, find_policy_of_games
 from gin_env.agents.search.dealing import (
     PAST,
     propose_changes,
@@ -97,7 +97,7 @@ class Belief:
         if isinstance(self.estimator, NeedsHands):
             raise ValueError(f"estimator must not see hidden cards, as {self.estimator.name!r} does")
         self.trust = check_number("trust", trust, 0, 1)
-        network = model if isinstance(model, CandidateScorer) else find_candidate_policy(model)[0]
+        network = model if isinstance(model, CandidateScorer) else find_policy_of_games(model)
         self.likelihood = PolicyLikelihood(network, check_number("mistakes", mistakes, 0, 1))
         self.chains = check_integer("chains", chains, 1, MAX_CHAINS)
         self.warm_up = check_integer("warm_up", warm_up, 0, MAX_STEPS)

@@ -202,7 +202,14 @@ class MatchResult:
             if "deals" in record:
                 deals = np.zeros(figures["games"] // 2, DEAL_RESULT)
                 for name in DEAL_RESULT.names or ():
+                    if len(record["deals"][name]) != len(deals):
+                        raise ValueError(f"{name} must have {len(deals)} deals")
                     deals[name] = record["deals"][name]
+            for name in PAIRS:
+                if len(figures[name]) != 2:
+                    raise ValueError(f"{name} must have two entries, not {len(figures[name])}")
+            if min(figures["wins"]) < 0 or figures["hands"] < 1:
+                raise ValueError("wins must be at least 0, and hands at least 1")
             if not 0 <= sum(figures["wins"]) <= figures["games"]:
                 raise ValueError(
                     f"wins must add up to at most {figures['games']} games, not {figures['wins']}"

@@ -219,6 +219,9 @@ def check_arrays(
     A context of the caller may have room for the memory, `NUM_MEMORY` more columns. Raises ValueError for
     arrays of another shape, dtype or memory layout.
     """
+    for name, array in (("rows", rows), ("actions", actions), ("context", context)):
+        if array is not None and not (isinstance(array, np.ndarray) and array.ndim > 1):
+            raise ValueError(f"{name} must be an array with several dimensions, not {type(array).__name__}")
     sized = actions if rows is None else rows
     num_rows = DISCARD_ROWS if sized is None else sized.shape[1]
     arrays = []
@@ -235,12 +238,12 @@ def check_arrays(
         if (
             array.shape != shape
             or array.dtype != dtype
-            or not array.flags.c_contiguous
+            or not (array.flags.c_contiguous and array.flags.writeable)
             or num_rows < DRAW_ROWS
         ):
             raise ValueError(
-                f"{name} must be a contiguous {np.dtype(dtype)} array of shape {shape} (with {DRAW_ROWS} or "
-                f"{DISCARD_ROWS} rows, as many as actions), not {array.dtype} {array.shape}"
+                f"{name} must be a writable, contiguous {np.dtype(dtype)} array of shape {shape} (with "
+                f"{DRAW_ROWS} or {DISCARD_ROWS} rows, as many as actions), not {array.dtype} {array.shape}"
             )
         arrays.append(array)
     return arrays[0], arrays[1], arrays[2]

@@ -14,6 +14,7 @@ from gin_env.game.engine import LEGAL, NOT_IN_HAND, deal, play
 from gin_env.game.rules import Rules, cards_in_deck
 from gin_env.game.state import NO_CARD, STATE
 from gin_env.observations.illegal_actions import explain_illegal, why_illegal
+from gin_env.observations.knowledge import cards_missing
 from gin_env.observations.view_records import VIEW
 from gin_env.support.checks import check_integer
 from gin_env.support.compilation import kernel
@@ -39,6 +40,7 @@ def records_of_history(
         *(("score", score, rules.target_score - 1) for score in scores),
     ):  # fmt: skip
         check_integer(name, number, 0, most)
+    player, first_upcard = int(player), int(first_upcard)
     if len(scores) != 2:
         raise ValueError(f"scores must be those of players 0 and 1, not {scores!r}")
     hand, draws = check_mask(hand), [check_integer("stock draw", card, 0, 51) for card in stock_draws]
@@ -89,6 +91,9 @@ def _check_event(state: np.ndarray, player: int, action: int, card: int, index: 
     if reason != LEGAL:
         raise act.IllegalActionError(f"{who}, {explain_illegal(records, action)}")
     shown = int(public["shown"][1 - player])
+    is_unknown = act.is_discard(action) and not shown >> action & 1
+    if mover != player and is_unknown and not cards_missing(public, player):
+        raise act.IllegalActionError(f"{who}, {act.describe(action)}: all of that player's cards are known")
     if card != NO_CARD and not unseen & ~shown & 1 << card:
         raise act.IllegalActionError(f"{who} drew {card_text(card)}, which is not in the stock")
 

@@ -113,14 +113,18 @@ def _read_tensors(
     if checksum != _checksum(tensors, text):
         raise TensorFileError(f"{path} is damaged: its checksum does not match; {remedy}")
     for name, tensor in tensors.items():
-        if not tensor.isfinite().all():
-            wrong = "not finite"
-        elif tensor.is_floating_point() and (tensor.abs() > MAX_NUMBER).any():
-            wrong = f"larger than {MAX_NUMBER:,.0f}"
-        else:
-            continue
-        raise TensorFileError(f"{path} is damaged: some numbers of {_short(name)} are {wrong}; {remedy}")
+        if wrong := fault_of(tensor):
+            raise TensorFileError(f"{path} is damaged: some numbers of {_short(name)} are {wrong}; {remedy}")
     return tensors, metadata
+
+
+def fault_of(tensor: torch.Tensor) -> str:
+    """Return why a file must not hold these numbers: "not finite", "larger than ..." or an empty text."""
+    if not tensor.isfinite().all():
+        return "not finite"
+    if tensor.is_floating_point() and (tensor.abs() > MAX_NUMBER).any():
+        return f"larger than {MAX_NUMBER:,.0f}"
+    return ""
 
 
 def read_kind(path: str | Path, sought: str) -> str:
@@ -146,8 +150,11 @@ def fill_network(network: nn.Module, tensors: dict[str, torch.Tensor], path: str
             raise TensorFileError(
                 f"{path} does not match its own architecture: {_short(name)} has shape {shapes}"
             )
+    single = {
+        name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in tensors.items()
+    }
     # Copies, since the tensors may still be mapped from the file.
-    network.load_state_dict({name: tensor.float().clone() for name, tensor in tensors.items()}, assign=True)
+    network.load_state_dict({name: tensor.clone() for name, tensor in single.items()}, assign=True)
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ checkpoint.
 from __future__ import annotations
 
 import contextlib
+import shlex
 import signal
 import sys
 import threading
@@ -113,7 +114,8 @@ class RunSettings:
             if isinstance(value, bool):
                 parts.append(f"--{name}" if value else f"--no-{name}")
             else:
-                parts.append(f"--{name} {' '.join(value) if isinstance(value, tuple) else value}")
+                words = value if isinstance(value, tuple) else (str(value),)
+                parts.append(f"--{name} {shlex.join(words)}")
         return " ".join(parts)
 
 
@@ -339,7 +341,7 @@ class TrainingRun(ABC, Generic[S, P]):
             self.evaluate(self.settings.final_games)
             self.progress.finished = True
             self.save()
-            self.publish()
+        self.publish()  # again after a kill between the two
 
     def evaluate(self, games: int) -> None:
         """Play matches on rank 0, and add the results to the progress, TensorBoard and the screen.
@@ -350,7 +352,7 @@ class TrainingRun(ABC, Generic[S, P]):
         if self.leads:
             self.evaluating = True  # from here on, Ctrl-C may interrupt anywhere
             with contextlib.suppress(KeyboardInterrupt):
-                row = self._play_matches(games)
+                row = None if self.interrupted else self._play_matches(games)
             self.evaluating = False
         row = self.ranks.broadcast(row)
         if row is None:

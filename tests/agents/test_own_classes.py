@@ -70,6 +70,17 @@ class Other(Net):
     pass
 
 
+class Ordered(Net):
+    def __init__(self, offset=0.0):
+        super().__init__()
+        self.register_buffer("order", torch.arange(107).flip(0))
+        self.register_buffer("kept", torch.arange(107) != 3)
+        self.register_buffer("offset", torch.full((107,), offset))
+
+    def forward(self, observations):
+        return (super().forward(observations) + self.offset)[:, self.order].masked_fill(~self.kept, -9.0)
+
+
 class Narrow(Net):
     def forward(self, observations):
         return super().forward(observations)[:, :5]
@@ -252,10 +263,20 @@ def test_network_file_alone_says_how_to_play_it(folder):
     assert type(agents.make("own_networks:ActingNet", programs=True)).__name__ == ActingNet.__name__
 
 
+def test_network_keeps_its_buffers_of_integers_and_booleans(folder):
+    pytest.importorskip("torch")
+    sys.path.append(str(folder))
+    from own_networks import Ordered
+
+    agents.save_network("net.safetensors", Ordered(), training())
+    bot = agents.make("own_networks:Ordered:weights=net.safetensors", programs=True)
+    assert play_match(bot, "random", 2, seed=1, episode="hand").games == 2
+
+
 def test_network_that_could_not_be_played_is_not_saved(folder):
     torch = pytest.importorskip("torch")
     sys.path.append(str(folder))
-    from own_networks import Narrow, Net
+    from own_networks import Narrow, Net, Ordered
 
     class Local(Net):
         pass
@@ -265,6 +286,7 @@ def test_network_that_could_not_be_played_is_not_saved(folder):
         (Net(), {"width": 3}, "cannot be made with .*width.*settings"),
         (Narrow(), {}, r"Narrow must map \(n, \d+\) to logits \(n, 107\), not"),
         (Local(), {}, "must be defined at the top level of a module"),
+        (Ordered(-float("inf")), {}, "some numbers of offset are not finite"),
     ]:
         with pytest.raises(ValueError, match=message):
             agents.save_network("net.safetensors", network, training(), settings)

@@ -24,7 +24,12 @@ from typer.testing import CliRunner
 
 from gin_env import Rules, agents, cli, play_match
 from gin_env.agents.policies import policy_networks
-from gin_env.agents.policies.candidate_network import SHIPPED, load_candidate_policy
+from gin_env.agents.policies.candidate_network import (
+    SHIPPED,
+    CandidateScorer,
+    load_candidate_policy,
+    save_candidate_policy,
+)
 from gin_env.agents.policies.policy import PolicyBot, describe_training
 from gin_env.agents.policies.policy_networks import build, save_network
 from gin_env.batch import Games
@@ -82,6 +87,32 @@ def some_view(count=40):
     games = Games(count)
     games.start(games.everyone, np.full(count, 5, np.uint64), np.arange(count, dtype=np.uint64))
     return games.views(games.everyone)
+
+
+def file_of_policy(path):
+    save_candidate_policy(path, CandidateScorer(8), Rules())
+    return str(path)
+
+
+def test_policy_plays_no_views(tmp_path):
+    bot = agents.make(file_of_policy(tmp_path / "small.safetensors"))
+    assert bot.act(some_view()[[]]).shape == (0,)
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_policy_warns_of_other_rules_anywhere_in_a_batch(order, tmp_path):
+    bot = agents.make(file_of_policy(tmp_path / "small.safetensors"))
+    games = Games(2)
+    games.start(games.everyone)
+    games.state["public"]["rules"][order[1]] = Rules.parse("oklahoma").record()
+    with pytest.warns(UserWarning, match="was trained under eaai, not under oklahoma"):
+        bot.act(games.views(games.everyone))
+
+
+def test_policy_without_rules_is_not_saved(tmp_path):
+    with pytest.raises(ValueError, match="rules must name at least one set of rules"):
+        save_candidate_policy(tmp_path / "small.safetensors", CandidateScorer(8), rules=())
+    assert not list(tmp_path.iterdir())
 
 
 # --- The packaged policy for variants --------------------------------------------------------------------
@@ -345,7 +376,7 @@ ACTION_NET = "action_net.weight"
         ),
         (
             lambda old, new: with_weights(old, new, lambda held: held[ACTION_NET].fill_(1e38)),
-            "has weights larger than 1,000,000",
+            "has weights that are larger than 1,000,000,000",
         ),
         (
             lambda old, new: with_weights(

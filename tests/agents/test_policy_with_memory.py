@@ -85,7 +85,7 @@ def test_candidates_with_room_for_the_memory_end_with_it():
     of_views = np.empty_like(wide)
     games.views(playing).candidates(context=of_views)
     assert np.array_equal(of_views, wide)
-    with pytest.raises(ValueError, match="context must be a contiguous float32 array"):
+    with pytest.raises(ValueError, match="context must be a writable, contiguous float32 array"):
         games.candidates(playing, context=wide[:, :-1].copy())
 
 

@@ -14,6 +14,7 @@ from gin_env.agents.generations.bot import GenerationBot  # noqa: E402
 from gin_env.agents.policies.candidate_network import CandidateScorer, save_candidate_policy  # noqa: E402
 from gin_env.agents.search import bot as search  # noqa: E402
 from gin_env.agents.search.bot import SearchBot  # noqa: E402
+from gin_env.agents.search.chains import Belief  # noqa: E402
 from gin_env.agents.search.rollouts import RolloutPlayers  # noqa: E402
 from gin_env.agents.turns import play_bot, play_seated  # noqa: E402
 from gin_env.batch import Games  # noqa: E402
@@ -37,6 +38,15 @@ def knows_nothing(tmp_path):
             parameter.zero_()
     save_candidate_policy(tmp_path / "nothing.safetensors", network)
     return str(tmp_path / "nothing.safetensors")
+
+
+@pytest.mark.parametrize("use", [lambda file: SearchBot(policy=file), Belief], ids=["search", "belief"])
+def test_policy_trained_on_single_hands_is_refused(use, tmp_path):
+    """It has never seen a score, and its values are not chances to win a game."""
+    path = tmp_path / "hands.safetensors"
+    save_candidate_policy(path, CandidateScorer(hidden=2), episode="hand")
+    with pytest.raises(ValueError, match="a search needs a policy trained on games, not on single hands"):
+        use(str(path))
 
 
 def table_with(hand: str, stock: str = "", scores: tuple[int, int] = (0, 0)) -> PlayerView:

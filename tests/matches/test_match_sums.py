@@ -17,6 +17,7 @@ from gin_env.game.state import GIN, KNOCK_WON, UNDERCUT, VOID
 from gin_env.matches import matches, shards
 from gin_env.matches import progress as match_progress
 from gin_env.matches.intervals import win_rate_interval
+from gin_env.matches.shards import DEAL_RESULT
 
 
 def hand(outcome: int, winner: int, knocker: int, points: int, turns: int) -> np.ndarray:
@@ -232,6 +233,13 @@ def test_match_json_round_trips(deals):
     [
         ({"undercuts": None}, "not a match result: "),
         ({"wins": [100, 100]}, "not a match result: wins must add up to at most 10 games"),
+        ({"wins": [7, -2]}, "not a match result: wins must be at least 0"),
+        ({"hands": 0}, "not a match result: .* hands at least 1"),
+        ({"bots": ["simple"]}, "not a match result: bots must have two entries, not 1"),
+        (
+            {"deals": {name: [[0, 0]] for name in DEAL_RESULT.names}},
+            "not a match result: .* must have 5 deals",
+        ),
         ({"games": "four"}, "not a match result: "),
         ({"rules": {"knock": 3}}, "not a match result: .*knock"),
     ],

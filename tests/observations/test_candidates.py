@@ -126,12 +126,23 @@ def test_two_rows_suffice_unless_a_player_must_discard():
 
 
 @pytest.mark.parametrize("which", range(3))
+@pytest.mark.parametrize("wrong", [[1], 3, np.float32(3), np.empty(5)], ids=str)
+@pytest.mark.compiled
+def test_outputs_that_are_no_arrays_are_refused(which, wrong):
+    games = played("simple").games()
+    with pytest.raises(ValueError, match="must be an array with several dimensions"):
+        games.candidates(games.everyone, *(wrong if each == which else None for each in range(3)))
+
+
+@pytest.mark.parametrize("which", range(3))
 @pytest.mark.compiled
 def test_mismatched_output_arrays_are_refused(which):
     games = played("simple").games()
     arrays = list(games.candidates(games.everyone))
-    for wrong in (arrays[which][:-1], arrays[which].astype(np.float64), arrays[which][:, ::-1]):
-        with pytest.raises(ValueError, match="must be a contiguous"):
+    locked = arrays[which].copy()
+    locked.flags.writeable = False
+    for wrong in (arrays[which][:-1], arrays[which].astype(np.float64), arrays[which][:, ::-1], locked):
+        with pytest.raises(ValueError, match="must be a writable, contiguous"):
             games.candidates(
                 games.everyone, *(wrong if each == which else array for each, array in enumerate(arrays))
             )

@@ -92,6 +92,26 @@ def test_illegal_histories_are_refused(history, draws, message):
         PlayerView.from_history(HAND, UPCARD, history, ids(draws), player=0, dealer=0)
 
 
+def test_opponent_whose_cards_are_all_known_discards_one_of_them():
+    """Player 1 takes three upcards. Before the last discard they hold these three and no other card."""
+    upcard, first, second, nine, eight, queen = ids("KD KC KH 9C 8C QS")
+    history = [DRAW_UPCARD, nine, DRAW_STOCK, first, DRAW_UPCARD, eight, DRAW_STOCK, second, DRAW_UPCARD]
+    given = {"stock_draws": ids("KC KH"), "dealer": 0, "rules": Rules(hand_size=2, stock_floor=0)}
+
+    def view(discarded):
+        return PlayerView.from_history(cards.parse("AC 2C"), upcard, [*history, discarded], **given)
+
+    assert view(upcard).records["public"]["pile"][0] >> upcard & 1
+    with pytest.raises(IllegalActionError, match="action 9: player 1, discard QS: all of that player's card"):
+        view(queen)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64])
+def test_numpy_cards_are_cards(dtype):
+    expected = PlayerView.from_history(HAND, UPCARD, [])
+    assert PlayerView.from_history(HAND, dtype(UPCARD), [], player=dtype(0)).records == expected.records
+
+
 @pytest.mark.parametrize(
     ("changed", "error", "message"),
     [

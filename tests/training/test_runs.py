@@ -26,7 +26,7 @@ from gin_env.support.tensor_files import read_tensors, write_tensors  # noqa: E4
 from gin_env.training.learner import PPOSettings  # noqa: E402
 from gin_env.training.ppo import PPORun, train  # noqa: E402
 from gin_env.training.ranks import Ranks  # noqa: E402
-from gin_env.training.runs import CHECKPOINT, OTHER_DECKS, open_folder  # noqa: E402
+from gin_env.training.runs import CHECKPOINT, OTHER_DECKS, POLICY, open_folder  # noqa: E402
 
 pytestmark = pytest.mark.compiled
 
@@ -207,6 +207,22 @@ def test_resumed_run_keeps_its_end_unless_given_another(tmp_path, given, expecte
     resumed, _ = open_folder(PPOSettings(settings.run, resume=True, **given))
     assert (resumed.minutes, resumed.total_timesteps) == expected
     assert resumed.num_envs == settings.num_envs
+
+
+def test_run_killed_before_it_published_publishes_when_resumed(tmp_path, monkeypatch):
+    settings = tiny(tmp_path / "run")
+    with monkeypatch.context() as patched:
+        patched.setattr(PPORun, "publish", lambda run: (_ for _ in ()).throw(OSError("the disk is full")))
+        with pytest.raises(OSError, match="the disk is full"):
+            train(settings)
+    assert not (settings.run / POLICY).exists()
+    assert train(replace(settings, resume=True)).progress.finished
+    assert agents.make(str(settings.run / POLICY)).act
+
+
+def test_command_of_a_run_quotes_its_arguments(tmp_path):
+    settings = PPOSettings(tmp_path, bots=("process:python3 my bot.py", "simple"), seed=3)
+    assert settings.command() == "python examples/ppo.py --seed 3 --bots 'process:python3 my bot.py' simple"
 
 
 @pytest.mark.parametrize("name", ["bots", "evaluate_against"])
