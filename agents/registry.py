@@ -53,6 +53,12 @@ BOTS: Registry[Any] = Registry(
             only_by_name=True,
             files=("data/policy-2.safetensors",),
         ),
+        "policy-3": Declaration(
+            "policies.candidate_policy:CandidatePolicyBot.shipped_third",
+            needs_torch=True,
+            only_by_name=True,
+            files=("data/policy-3.safetensors",),
+        ),
         "policy-variants": Declaration(
             "policies.candidate_policy:CandidatePolicyBot.shipped_for_variants",
             needs_torch=True,

@@ -58,7 +58,7 @@ IMPOSSIBLE = -1e9
 """Logit of an impossible action."""
 SHIPPED = Path(__file__).parents[1] / "data" / "policy.safetensors"
 """The weights of the bot ``policy``."""
-PACKAGED = ("policy", "policy-2", "policy-variants", "policy-memory")
+PACKAGED = ("policy", "policy-2", "policy-3", "policy-variants", "policy-memory")
 """The bots whose weights are packaged."""
 _READERS = {
     "row_first.weight": "row",

@@ -111,6 +111,11 @@ class CandidatePolicyBot:
         return cls._packaged("policy-2", deterministic)
 
     @classmethod
+    def shipped_third(cls, deterministic: bool = True) -> CandidatePolicyBot:
+        """Return the bot ``policy-3``, which learned from random weights with layers twice as wide."""
+        return cls._packaged("policy-3", deterministic)
+
+    @classmethod
     def shipped_for_variants(cls, deterministic: bool = True) -> CandidatePolicyBot:
         """Return the bot ``policy-variants``: ``policy``, trained further under five presets and others."""
         return cls._packaged("policy-variants", deterministic)

@@ -82,7 +82,15 @@ def play(folder: Path | None, mode: str, *bots: str) -> list:
 
 def test_bundled_networks_play_as_before_with_more_parts(tmp_path):
     small_policy(tmp_path / "small.safetensors")
-    bundled = "policy", "policy-2", "policy-variants", "policy-memory", "policy-improved", "generation"
+    bundled = (
+        "policy",
+        "policy-2",
+        "policy-3",
+        "policy-variants",
+        "policy-memory",
+        "policy-improved",
+        "generation",
+    )
     bots = (*bundled, str(tmp_path / "small.safetensors"))
     package = FOLDERS["estimators"].parent
     shutil.copytree(package, tmp_path / "gin_env", ignore=shutil.ignore_patterns("__pycache__"))

@@ -44,6 +44,7 @@ def threads(request):
         "generation:knock=simple",
         "policy",
         "policy-2",
+        "policy-3",
         "policy-variants",
         "policy-memory",
         "policy-improved",

@@ -294,7 +294,7 @@ def test_same_seed_repeats_the_match():
 
 
 def test_some_bots_play_only_by_name():
-    by_name = {"search", "policy-2", "policy-variants", "policy-memory", "policy-improved"}
+    by_name = {"search", "policy-2", "policy-3", "policy-variants", "policy-memory", "policy-improved"}
     assert set(agents.names()) - set(agents.quick_names()) == by_name
 
 

@@ -44,7 +44,10 @@ def ablation_table(rows: Sequence[Row]) -> str:
 
 
 def growth_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table of games won by decisions learned, with `growth_fit` as the last line."""
+    """Return a Markdown table of games won by decisions learned.
+
+    The last line is that of `growth_fit`, if the budgets allow it.
+    """
     opponents, seeds = in_order(rows, "opponent"), in_order(rows, "seed")
     found = by(rows, "opponent", "budget", "seed")
     lines = []
@@ -58,9 +61,15 @@ def growth_table(rows: Sequence[Row]) -> str:
             for opponent in opponents
         ]
         lines.append([f"{budget / 1e6:,.0f} million", *cells])
-    expected = [growth_fit(rows, opponent)(GROWTH_TARGET) for opponent in opponents]
-    lines.append([f"{GROWTH_TARGET / 1e6:,.0f} million, expected", *(f"{won:.1f}" for won in expected)])
+    if can_extrapolate(rows):
+        expected = [growth_fit(rows, opponent)(GROWTH_TARGET) for opponent in opponents]
+        lines.append([f"{GROWTH_TARGET / 1e6:,.0f} million, expected", *(f"{won:.1f}" for won in expected)])
     return markdown(["decisions learned", *(f"`{opponent}`" for opponent in opponents)], lines, "lrr")
+
+
+def can_extrapolate(rows: Sequence[Row]) -> bool:
+    """Return whether there are at least three budgets from `GROWTH_FROM` on."""
+    return len({row["budget"] for row in rows if row["budget"] >= GROWTH_FROM}) >= 3
 
 
 def growth_fit(rows: Sequence[Row], opponent: str) -> Callable[[float], float]:
@@ -76,25 +85,26 @@ def growth_fit(rows: Sequence[Row], opponent: str) -> Callable[[float], float]:
 
 
 def draw_growth(rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Draw the games won over the decisions learned, a point for each run, with the fitted lines."""
+    """Draw the games won over the decisions learned, a point for each run, with lines of `growth_fit`."""
     figure, [[axes]] = new_figure(8, 5)
     for opponent in in_order(rows, "opponent"):
         mine = [row for row in rows if row["opponent"] == opponent]
-        fit, ends = growth_fit(rows, opponent), np.geomspace(GROWTH_FROM, GROWTH_TARGET, 50)
-        (line,) = axes.plot(ends, [fit(decisions) for decisions in ends], label=f"against {opponent}")
         decisions, won = [row["decisions"] for row in mine], [row["won"] for row in mine]
         errors = [[row["won"] - row["low"] for row in mine], [row["high"] - row["won"] for row in mine]]
-        axes.errorbar(decisions, won, errors, fmt="o", ms=4, color=line.get_color())
+        points = axes.errorbar(decisions, won, errors, fmt="o", ms=4, label=f"against {opponent}")
+        if can_extrapolate(rows):
+            fit, ends = growth_fit(rows, opponent), np.geomspace(GROWTH_FROM, GROWTH_TARGET, 50)
+            axes.plot(ends, [fit(decisions) for decisions in ends], color=points[0].get_color())
     axes.axhline(50, color="black", linewidth=0.8)
     axes.set(xscale="log", xlabel="decisions learned", ylabel="games won, %", title="PPO on candidates")
     axes.legend(loc="lower right")
     save_figure(figure, path, dpi=120, origin=origin)
 
 
-def measure_policy(run: Run, policy: str = "policy", games: int = 20_000) -> list[Row]:
-    """Measure a bundled policy against every other bot that decides quickly, except `random`."""
-    opponents = [name for name in agents.quick_names() if name not in (policy, "random")]
-    return [match_row(run.match(policy, opponent, games)) for opponent in run.some(opponents)]
+def measure_policy(run: Run, policy: str = "policy", others: tuple[str, ...] = ()) -> list[Row]:
+    """Measure a bundled policy against `others` and every bot that decides quickly, except `random`."""
+    opponents = [*others, *(name for name in agents.quick_names() if name not in (policy, "random"))]
+    return [match_row(run.match(policy, opponent, 20_000)) for opponent in run.some(opponents)]
 
 
 def measure_improved(run: Run) -> list[Row]:
@@ -193,6 +203,14 @@ EXPERIMENTS = [
         policy_table,
         seed=80,
         time="five minutes",
+    ),
+    Experiment(
+        "policy-3",
+        "The third policy against every bot",
+        partial(measure_policy, policy="policy-3", others=("policy-2", "policy-improved")),
+        policy_table,
+        seed=81,
+        time="ten minutes",
     ),
     Experiment(
         "policy-improved",
