@@ -74,7 +74,7 @@ class SearchBot:
     caution : number of standard errors by which an action has to be better than the policy's choice.
     patience : number of standard errors by which an action has to be worse to be dropped; None for `caution`.
     policy : the policy that proposes actions and plays the rollouts: a file of a policy that scores
-        candidates, or ``"policy-3"``, ``"policy-2"``, ``"policy"`` or ``"policy-variants"`` for a bundled one.
+        candidates, or the name of a bundled one, such as ``"policy-3"``.
     opponent : the bot that plays the other side in rollouts, neither a program nor a search; None for the
         same policy. `estimator` should be trained on games of the same opponent. ``"unknown"`` for one of
         `gin_env.agents.search.opponents.MODELS`: each is assumed in a share of the worlds, which is its
