@@ -128,7 +128,7 @@ def test_two_rows_suffice_unless_a_player_must_discard():
 @pytest.mark.parametrize("which", range(3))
 @pytest.mark.parametrize("wrong", [[1], 3, np.float32(3), np.empty(5)], ids=str)
 @pytest.mark.compiled
-def test_outputs_that_are_no_arrays_are_refused(which, wrong):
+def test_other_objects_than_arrays_are_refused(which, wrong):
     games = played("simple").games()
     with pytest.raises(ValueError, match="must be an array with several dimensions"):
         games.candidates(games.everyone, *(wrong if each == which else None for each in range(3)))
