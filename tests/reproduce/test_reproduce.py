@@ -113,7 +113,7 @@ def test_list_of_a_paper_shows_time_and_requirements(tmp_path, monkeypatch):
     [
         (["000/claim"], "unknown experiment '000/claim'; choose from 000/card-values"),
         ([], "name an experiment, or give --list, --check or --pages"),
-        (["generations"], "generations is measured by another program: python examples/"),
+        (["001/trials"], "001/trials is measured by another program: gin-rummy tune tonic"),
     ],
 )
 def test_invalid_reproduce_arguments_raise(arguments, message, tmp_path, monkeypatch):
@@ -139,7 +139,8 @@ def test_published_result_is_complete_and_has_an_experiment(name):
     experiment = find(name)
     assert not result.quick, f"results/{name}.json is a quick run: its figures mean nothing"
     assert result.rows
-    assert result.command.startswith(experiment.program or f"gin-rummy reproduce {name}")
+    command = experiment.program or f"gin-rummy reproduce {name}"
+    assert result.stale or result.command.startswith(command)  # older ones may come from another program
     assert result.keys == deck_keys() or result.keys == "not used" or result.stale, (
         f"results/{name}.json was measured on other decks than its command deals today: measure it again, "
         "or say so in its field stale"
