@@ -41,9 +41,10 @@ class ImprovedPolicyBot:
         """See `Agent.act`."""
         chosen = np.empty(len(view), np.int64)
         discarding = are_discarding(view.records)
-        for index, decide in ((~discarding, self.policy.act), (discarding, self._discard)):
-            if index.any():
-                chosen[index] = decide(view[np.flatnonzero(index)])
+        for group, decide in ((~discarding, self.policy.act), (discarding, self._discard)):
+            index = np.flatnonzero(group)
+            if len(index):
+                chosen[index] = decide(view[index])
         return chosen
 
     def tried(self, view: PlayerView) -> Tried:

@@ -210,7 +210,7 @@ class MatchResult:
                     raise ValueError(f"{name} must have two entries, not {len(figures[name])}")
             if min(figures["wins"]) < 0 or figures["hands"] < 1:
                 raise ValueError("wins must be at least 0, and hands at least 1")
-            if not 0 <= sum(figures["wins"]) <= figures["games"]:
+            if sum(figures["wins"]) > figures["games"]:
                 raise ValueError(
                     f"wins must add up to at most {figures['games']} games, not {figures['wins']}"
                 )

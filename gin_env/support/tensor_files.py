@@ -150,11 +150,12 @@ def fill_network(network: nn.Module, tensors: dict[str, torch.Tensor], path: str
             raise TensorFileError(
                 f"{path} does not match its own architecture: {_short(name)} has shape {shapes}"
             )
-    single = {
-        name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in tensors.items()
-    }
     # Copies, since the tensors may still be mapped from the file.
-    network.load_state_dict({name: tensor.clone() for name, tensor in single.items()}, assign=True)
+    single = {
+        name: (tensor.float() if tensor.is_floating_point() else tensor).clone()
+        for name, tensor in tensors.items()
+    }
+    network.load_state_dict(single, assign=True)
 
 
 @contextlib.contextmanager

@@ -83,8 +83,8 @@ class RunSettings:
     VERSION: ClassVar[str] = "1"
     """Kind and version of the checkpoints, as for `write_tensors`."""
     SESSION: ClassVar[tuple[str, ...]] = ("run", "minutes", "total_timesteps", "resume", "record")
-    """Settings that a resumed run takes from the command line; all others come from its checkpoint. So do
-    `BUDGET` if neither is given."""
+    """Settings that a resumed run takes from the command line; all others come from its checkpoint, and
+    so do those of `BUDGET` if neither is given."""
     BUDGET: ClassVar[tuple[str, ...]] = ("minutes", "total_timesteps")
     """Settings that say when the training ends."""
 

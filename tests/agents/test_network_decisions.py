@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from gin_env import agents
+from gin_env.agents.policies.candidate_network import PACKAGED
 from gin_env.batch import Games
 from gin_env.matches import matches
 from gin_env.observations.views import PlayerView
@@ -42,11 +43,7 @@ def threads(request):
     [
         "generation",
         "generation:knock=simple",
-        "policy",
-        "policy-2",
-        "policy-3",
-        "policy-variants",
-        "policy-memory",
+        *PACKAGED,
         "policy-improved",
         "policy-improved:margin=0",
         "offensive",
