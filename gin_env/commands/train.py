@@ -200,7 +200,7 @@ def train_hand_strength(
     """Train a hand-strength network, on data that is generated first if it is missing."""
     from gin_env.agents.hand_strength.weights import save_network
     from gin_env.training.hand_strength import recipes
-    from gin_env.training.hand_strength.selection import Contestant, train_best, validation_win_rate
+    from gin_env.training.hand_strength.selection import Contestant, train_best, validation_match
     from gin_env.training.hand_strength.trainer import HandStrengthSettings, find_schedule, train
 
     check_targets(output, checkpoint)
@@ -232,7 +232,8 @@ def train_hand_strength(
             trainer, compared = train_best(states, settings, candidates, progress=progress.update)
         else:
             trainer = train(states, settings, checkpoint=checkpoint, resume=resume, progress=progress.update)
-            compared = [Contestant(seed, trainer.validation_losses[-1], validation_win_rate(trainer))]
+            won = validation_match(trainer).win_rate
+            compared = [Contestant(seed, trainer.validation_losses[-1], won)]
     save_network(output, trainer.network, recipes.provenance(name, trainer, schedule, epochs, compared))
     for each in compared:
         typer.echo(

@@ -12,6 +12,7 @@ import numpy as np
 
 from gin_env.agents import Agent
 from gin_env.matches.differences import win_rate_difference
+from gin_env.matches.intervals import deviations, mean_interval
 from gin_env.matches.match_log import MatchLog
 from gin_env.matches.matches import PAIRS, MatchResult, play_match
 from gin_env.reproduce.labels import shown
@@ -188,6 +189,29 @@ def moments_of(totals: np.ndarray, counts: np.ndarray | None = None) -> list[flo
     return [len(x), *(round(float(total), 8) for total in (x.sum(), y.sum(), x @ x, x @ y, y @ y))]
 
 
+def ratio_row(totals: np.ndarray, counts: np.ndarray | None = None, digits: int = 5, name: str = "") -> Row:
+    """Return the part of a row for a ratio, sum(totals) / sum(counts), with its 95 % t interval.
+
+    `totals` and `counts` have shape (m,), one number for each of m independent observations, such as hands;
+    without counts the ratio is the mean. The keys are value, low, high and moments (see `moments_of`), or
+    with a name such as "won" won, won_low, won_high and won_moments.
+    """
+    counts = np.ones(len(totals)) if counts is None else counts
+    value, prefix = float(totals.sum() / counts.sum()), f"{name}_" if name else ""
+    low, high = mean_interval(value, deviations(totals, counts))
+    figures = {name or "value": value, f"{prefix}low": low, f"{prefix}high": high}
+    return {key: round(figure, digits) for key, figure in figures.items()} | {
+        f"{prefix}moments": moments_of(totals, counts)
+    }
+
+
+def plus_minus(row: Row, digits: int, name: str = "", sign: str = "") -> str:
+    """Return the value of a `ratio_row`, plus or minus half of its 95 % interval; `sign` is "" or "+"."""
+    prefix = f"{name}_" if name else ""
+    half = (row[f"{prefix}high"] - row[f"{prefix}low"]) / 2
+    return f"{row[name or 'value']:{sign}.{digits}f} ± {half:.{digits}f}"
+
+
 def percent(share: float) -> float:
     """Return a share in per cent, rounded to three decimal places."""
     return round(100 * float(share), 3)
@@ -261,10 +285,10 @@ def interval(row: Row, digits: int = 2, sign: str = "", key: str = "won") -> str
     """
     if row.get(key) is None:
         return ""
-    number = f"{row[key]:{sign}.{digits}f}"
+    number = f"{row[key]:{sign},.{digits}f}"
     if row.get("low") is None:
         return number
-    return f"{number} ({row['low']:{sign}.{digits}f} to {row['high']:{sign}.{digits}f})"
+    return f"{number} ({row['low']:{sign},.{digits}f} to {row['high']:{sign},.{digits}f})"
 
 
 def more_interval(row: Row) -> str:

@@ -201,6 +201,14 @@ PAPER_001 = [
     ),
     *(
         PaperClaim(
+            f"0.86 is the best threshold for cards the opponent holds: {held} wins no more",
+            (f"{TONIC}:held={held}", "simple"), "≤ 0", -INFINITE, 0, (TONIC, "simple"), margin=0,
+            games=400_000,
+        )
+        for held in ("0.8", "0.95")
+    ),
+    *(
+        PaperClaim(
             f"Proposed: {text}", (f"{TONIC}:{option}", "simple"), "> 0", 0, INFINITE, (TONIC, "simple"),
             margin=0, games=400_000,
         )

@@ -24,7 +24,7 @@ from gin_env.matches.intervals import (
     win_rate_interval,
 )
 from gin_env.matches.matches import play_match
-from gin_env.reproduce.experiment import deal_counts, gain_row, match_row, moments_of
+from gin_env.reproduce.experiment import deal_counts, gain_row, match_row, moments_of, plus_minus, ratio_row
 from gin_env.reproduce.experiments.claims import lead_difference, undercuts_difference
 from gin_env.reproduce.pages import RESULTS as FOLDER
 from gin_env.reproduce.results import load, stored
@@ -34,7 +34,16 @@ pytestmark = pytest.mark.compiled
 RESULTS = Path(__file__).parents[2] / FOLDER
 STORED = stored(RESULTS)
 ROUNDED = 1e-3
-"""Stored ends of intervals have three decimal places."""
+"""Stored ends of intervals have at least three decimal places."""
+FIVE_PLACES = ("003/authors-scoring", "003/bayes-readings", "003/stronger-players")
+
+
+def prefixes(row: dict) -> set[str]:
+    """Return what precedes "low" and "high" in the keys of each interval of a row."""
+    found = {
+        key.removesuffix("low") for key, value in row.items() if key.endswith("low") and value is not None
+    }
+    return found | ({"unmelded_"} if "unmelded" in row else set())
 
 
 def ends(row: dict, prefix: str = "") -> list[float]:
@@ -65,6 +74,11 @@ def test_deal_counts_determine_the_intervals():
 def test_moments_determine_the_interval_of_a_ratio():
     rng = np.random.default_rng(0)
     totals, counts = rng.integers(0, 90, 200), rng.integers(1, 5, 200)
+    row = ratio_row(totals, counts, 9, "share")
+    value, low, high = (row[key] for key in ("share", "share_low", "share_high"))
+    assert figures_of_moments(row, "share_") == pytest.approx([value, low, high])
+    assert plus_minus(row, 2, "share", "+") == f"+{value:.2f} ± {(high - low) / 2:.2f}"
+    assert ratio_row(totals)["value"] == pytest.approx(totals.mean())
     value, half = value_and_half(moments_of(totals, counts))
     ratio = totals.sum() / counts.sum()
     assert (value - half, value + half) == pytest.approx(mean_interval(ratio, deviations(totals, counts)))
@@ -96,18 +110,16 @@ def test_width_of_an_interval_determines_its_deals(opponent, games):
 def test_every_published_interval_can_be_recomputed(name):
     for row in load(RESULTS, name).rows:
         confidence = 0.9 if name.startswith("002/") and "network" in row else 0.95
-        for prefix in ("", "more_", "unmelded_", "ended_"):
-            if row.get(prefix + "low") is None and not (prefix == "unmelded_" and "unmelded" in row):
-                continue
+        for prefix in prefixes(row):
             published, tolerance = ends(row, prefix), ROUNDED
             if counts := row.get(prefix + "deals"):
                 found = 100 * interval_of_counts(counts, confidence)
             elif prefix == "ended_":
                 found = 100 * np.array(wilson_interval(row["ended_hands"] / row["hands"], row["hands"]))
-            elif "moments" in row:
-                value, *found = figures_of_moments(row)
-                tolerance = 1e-5 if name == "003/authors-scoring" else ROUNDED
-                assert row["value"] == pytest.approx(value, abs=tolerance), row
+            elif f"{prefix}moments" in row:
+                value, *found = figures_of_moments(row, prefix)
+                tolerance = 1e-5 if name in FIVE_PLACES else ROUNDED
+                assert row[prefix.rstrip("_") or "value"] == pytest.approx(value, abs=tolerance), row
             elif "parts" in row:
                 found = interval_of_parts(row)
             elif row.get("value") == row["low"] == row["high"]:

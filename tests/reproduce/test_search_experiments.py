@@ -106,4 +106,4 @@ def test_each_block_of_positions_has_its_own_seed(tmp_path, monkeypatch):
 
     monkeypatch.setattr(one_step, "Trial", SeedTrial)
     (row,) = one_step.measure_one_step(Run(7, True, tmp_path))
-    assert (row["won"], row["won_error"]) == (7.5, 0.5)
+    assert (row["won"], row["won_moments"][0]) == (7.5, 2)

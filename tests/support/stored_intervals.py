@@ -40,9 +40,9 @@ def value_and_half(moments: list[float]) -> tuple[float, float]:
     return value, float(stdtrit(m - 1, 0.975)) * math.sqrt(max(variance, 0) / m)
 
 
-def figures_of_moments(row: Row) -> np.ndarray:
+def figures_of_moments(row: Row, prefix: str = "") -> np.ndarray:
     """Return (value, low, high) of a mean or a ratio in the unit of the row."""
-    value, half = value_and_half(row["moments"])
+    value, half = value_and_half(row[f"{prefix}moments"])
     if row.get("unit") == "times":  # symmetric on the logarithmic scale
         return value * np.exp(np.array([0, -half, half]) / value)
     return (100 if row.get("unit") == "likelihoods" else 1) * (value + np.array([0, -half, half]))

@@ -1,5 +1,7 @@
 """Selection among trained hand-strength networks."""
 
+from types import SimpleNamespace
+
 import pytest
 
 pytest.importorskip("torch")
@@ -10,7 +12,7 @@ from gin_env.agents.hand_strength.weights import load_network
 from gin_env.cli import app
 from gin_env.training.hand_strength import selection
 from gin_env.training.hand_strength.data_sets import generate
-from gin_env.training.hand_strength.selection import train_best, validation_win_rate
+from gin_env.training.hand_strength.selection import train_best, validation_match
 from gin_env.training.hand_strength.trainer import HandStrengthSettings, Schedule, train
 
 pytestmark = pytest.mark.long
@@ -25,7 +27,11 @@ def data():
 
 def test_candidate_with_the_most_wins_is_kept(data, monkeypatch):
     rates = {4: 0.2, 5: 0.5, 6: 0.3}
-    monkeypatch.setattr(selection, "validation_win_rate", lambda trainer, games: rates[trainer.settings.seed])
+
+    def play(trainer, games):
+        return SimpleNamespace(win_rate=rates[trainer.settings.seed])
+
+    monkeypatch.setattr(selection, "validation_match", play)
     best, candidates = train_best(data, SETTINGS, 3)
     assert {each.seed: each.win_rate for each in candidates} == rates
     assert best.settings.seed == 5
@@ -35,7 +41,7 @@ def test_candidate_with_the_most_wins_is_kept(data, monkeypatch):
 
 def test_validation_games_are_always_the_same(data):
     trainer = train(data, SETTINGS)
-    assert validation_win_rate(trainer, 40) == validation_win_rate(trainer, 40)
+    assert validation_match(trainer, 40).as_dict() == validation_match(trainer, 40).as_dict()
 
 
 def test_single_candidate_equals_plain_training(data):

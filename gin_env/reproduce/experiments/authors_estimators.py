@@ -28,7 +28,6 @@ from gin_env.estimators.shankar import UNKNOWN, shankar_images
 from gin_env.game.actions import PASS
 from gin_env.game.cards import NUM_CARDS, card_columns
 from gin_env.game.state import DRAW
-from gin_env.matches.intervals import deviations, mean_interval
 from gin_env.observations.views import PlayerView
 from gin_env.reproduce.authors_files import (
     CNN,
@@ -39,7 +38,7 @@ from gin_env.reproduce.authors_files import (
     checkout,
     read_keras,
 )
-from gin_env.reproduce.experiment import Experiment, Row, Run, markdown, moments_of
+from gin_env.reproduce.experiment import Experiment, Row, Run, markdown, ratio_row
 from gin_env.training.estimators.metrics import METRICS, measure
 from gin_env.training.estimators.positions import HANDS_PER_BATCH, Positions
 
@@ -283,17 +282,14 @@ def measure_scoring(run: Run) -> list[Row]:
             for better, worse in sentence.pairs:
                 places = [names.index(getattr(scoring, one)) for one in (better, worse)]
                 shares = mine[:, places[0]] - mine[:, places[1]]
-                value = float(shares.sum() / number.sum())
-                low, high = mean_interval(value, deviations(shares, number))
                 means = [float(mine[:, place].sum() / number.sum()) for place in places]
                 rows.append(
                     {
                         "of": "differences", "scoring": scoring.title, "figure": sentence.figure,
                         "sentence": sentence.text, "better": better, "worse": worse,
                         "samples": int(number.sum()), "means": [round(mean, 5) for mean in means],
-                        "value": round(value, 5), "low": round(low, 5), "high": round(high, 5),
-                        "moments": moments_of(shares, number),
                     }
+                    | ratio_row(shares, number)
                     | ({"quick": True} if run.quick else {})
                 )  # fmt: skip
     return rows

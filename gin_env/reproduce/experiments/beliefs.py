@@ -26,7 +26,7 @@ from gin_env.estimators.public_history import known_cards
 from gin_env.game.cards import card_columns
 from gin_env.game.melds import deadwood
 from gin_env.observations.views import PlayerView
-from gin_env.reproduce.experiment import Row, Run, markdown
+from gin_env.reproduce.experiment import Row, Run, markdown, plus_minus, ratio_row
 from gin_env.reproduce.experiments.one_step import positions, view_of
 
 POSITIONS = 2000
@@ -69,8 +69,7 @@ def measure_beliefs(run: Run) -> list[Row]:
             scores = np.array([score(*one) for one in zip(views, drawn, hands, strict=True)])
             row = {"opponent": opponent, "belief": name, "positions": len(states), "hands": len(drawn[0])}
             for key, values in zip(SCORES, scores.T, strict=True):
-                row[key] = round(float(values.mean()), 4)
-                row[f"{key}_error"] = round(float(values.std(ddof=1) / len(values) ** 0.5), 4)
+                row |= ratio_row(values, digits=4, name=key)
             rows.append(row | {"a_second": round(len(states) * len(drawn[0]) / seconds)})
     return [*rows, _speed(views, run)]
 
@@ -133,7 +132,7 @@ def beliefs_table(rows: Sequence[Row]) -> str:
     """Return a table with a row for each opponent and belief, and one for the speed."""
     lines = []
     for row in rows:
-        cells = [f"{row[key]:.4f} ± {row[f'{key}_error']:.4f}" if key in row else "" for key in SCORES]
+        cells = [plus_minus(row, 4, key) if key in row else "" for key in SCORES]
         against = "" if row["opponent"] is None else f"`{row['opponent']}`"
         lines.append([against, row["belief"], *cells, f"{row['hands']:,}", f"{row['a_second']:,}"])
     header = [

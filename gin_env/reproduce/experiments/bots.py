@@ -27,6 +27,7 @@ from gin_env.reproduce.experiment import (
     markdown,
     match_experiment,
     match_row,
+    widest,
 )
 from gin_env.reproduce.experiments.search import FEWER_WORLDS, MORE_WORLDS, RECOGNISES
 from gin_env.speed.bot_speed import measure_bots
@@ -279,7 +280,9 @@ def tournament_table(rows: Sequence[Row]) -> str:
         [f"`{result.bots[a]}`", f"{means[a]:.1f}", *(f"{rates[a, b]:.0f}" if a != b else "" for b in order)]
         for a in order
     ]
-    return markdown(["bot", "mean", *(f"`{result.bots[bot]}`" for bot in order)], lines)
+    table = markdown(["bot", "mean", *(f"`{result.bots[bot]}`" for bot in order)], lines)
+    ends = [{"low": 100 * low, "high": 100 * high} for low, high in (row["interval"] for row in rows)]
+    return f"{table}\n\n{widest(ends)}"
 
 
 def tournament_of(rows: Sequence[Row]) -> TournamentResult:

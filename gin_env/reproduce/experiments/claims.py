@@ -173,7 +173,7 @@ def uncertain_likelihoods(bot: str, run: Run) -> Measured:
     shares = []
     for group in range(10):
         inside = unknown = 0
-        for positions, (estimates,), _ in estimate_along([member], player, hands, run.seed + group):
+        for positions, _, (estimates,), _ in estimate_along([member], player, hands, run.seed + group):
             _, unseen, _ = known_cards(positions.view)
             inside += int(((estimates >= 0.3) & (estimates <= 0.9) & unseen).sum())
             unknown += int(unseen.sum())

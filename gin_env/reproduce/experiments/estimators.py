@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -10,11 +10,12 @@ import numpy as np
 
 from gin_env import agents, estimators
 from gin_env.game.cards import card_columns
-from gin_env.reproduce.experiment import Experiment, Row, Run, by, in_order, markdown
+from gin_env.reproduce.experiment import Experiment, Row, Run, by, in_order, markdown, plus_minus, ratio_row
 from gin_env.support.plots import BLUE, ORANGE, new_figure, save_figure
 from gin_env.training.estimators import figures
 from gin_env.training.estimators.evaluation import Evaluation, estimate_along, evaluate_estimators
-from gin_env.training.estimators.metrics import METRICS
+from gin_env.training.estimators.metrics import METRICS, measure
+from gin_env.training.estimators.positions import Positions
 
 ENSEMBLES = tuple(f"ensemble:switching={switching}" for switching in ("paper", "fitted", "adaptive"))
 TITLES = {
@@ -112,6 +113,33 @@ def draw_calibration(rows: Sequence[Row], path: Path, origin: str) -> None:
     figures.draw_calibration(evaluation_of(rows), path, origin)
 
 
+# --- Sums over the turns of a hand, which are not independent --------------------------------------------
+
+
+def sums_by_hand(
+    run: Run,
+    names: Sequence[str],
+    bot: str,
+    hands: int,
+    values_of: Callable[[np.ndarray, Positions], np.ndarray] = measure,
+    width: int = len(METRICS),
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return sums over the samples of each hand of `bot` against itself, and the number of samples.
+
+    `values_of` returns `width` values for each sample of one estimator, shape (n, width), from its estimates
+    and the positions. The sums are float64 (estimators, hands, width), the numbers float64 (hands,).
+    """
+    run.estimators += [name for name in names if name not in run.estimators]
+    run.used(bot)
+    members = [estimators.make(name) for name in names]
+    counts, sums = np.zeros(hands), np.zeros((len(names), hands, width))
+    for positions, numbers, each, _ in estimate_along(members, agents.make(bot), hands, run.seed):
+        np.add.at(counts, numbers, 1)
+        for index, estimates in enumerate(each):
+            np.add.at(sums[index], numbers, values_of(estimates, positions))
+    return sums, counts
+
+
 # --- Stronger players -----------------------------------------------------------------------------------
 
 BOTS = ("simple", "tonic-paper", "tonic")
@@ -121,39 +149,25 @@ WEIGHTS = ("simple", "tonic")
 
 def measure_stronger(run: Run) -> list[Row]:
     """Measure the reduction of the uniform log loss by networks, on hands of each bot against itself."""
-    members = ["uniform", *(f"{network}:weights={watched}" for network in NETWORKS for watched in WEIGHTS)]
-    run.estimators += members
-    run.used(*BOTS)
+    networks = [f"{network}:weights={watched}" for network in NETWORKS for watched in WEIGHTS]
     rows: list[Row] = []
     for bot in run.some(BOTS, 2):
         run.say(f"hands of {bot}")
-        result = evaluate_estimators(members, run.size(3000, 40), run.seed, bot)
-        loss = result.overall("log_loss")
-        share = result.counts / result.counts.sum()
-        errors = np.sqrt(np.nansum((share * result.standard_error("log_loss")) ** 2, axis=1))
+        sums, _ = sums_by_hand(run, ["uniform", *networks], bot, run.size(3000, 40))
+        uniform, *losses = sums[:, :, list(METRICS).index("log_loss")]
         rows += [
-            {
-                "bot": bot,
-                "estimator": name,
-                "saved": round(float(100 * (1 - loss[number] / loss[0])), 4),
-                "standard_error": round(float(100 * errors[number] / loss[0]), 4),
-            }
-            for number, name in enumerate(result.names)
-            if number
+            {"bot": bot, "estimator": name} | ratio_row(100 * (uniform - loss), uniform)
+            for name, loss in zip(networks, losses, strict=True)
         ]
     return rows
 
 
 def stronger_table(rows: Sequence[Row]) -> str:
-    """Return a table with a row for each set of weights and a column for each bot, ± 1.96 standard errors."""
+    """Return a table with a row for each set of weights and a column for each bot."""
     found = by(rows, "estimator", "bot")
     bots = in_order(rows, "bot")
-
-    def cell(row: Row) -> str:
-        return f"{row['saved']:.1f} ± {1.96 * row['standard_error']:.2f}"
-
     lines = [
-        [f"`{name}`", *(cell(found[name, bot]) for bot in bots)]
+        [f"`{name}`", *(plus_minus(found[name, bot], 1) for bot in bots)]
         for name in sorted(in_order(rows, "estimator"), reverse=True)
     ]
     return markdown(["weights", *(f"on `{bot}` (%)" for bot in bots)], lines)
@@ -168,9 +182,9 @@ def draw_stronger(rows: Sequence[Row], path: Path, origin: str) -> None:
         chosen = [found[f"{network}:weights={watched}", bot] for network, bot in groups]
         bars = axes.bar(
             np.arange(len(groups)) + offset,
-            [row["saved"] for row in chosen],
+            [row["value"] for row in chosen],
             0.38,
-            yerr=[1.96 * row["standard_error"] for row in chosen],
+            yerr=[(row["high"] - row["low"]) / 2 for row in chosen],
             color=colour,
             label="trained on " + {"simple": "simple", "tonic": "tonic-paper"}[watched],
         )
@@ -191,33 +205,28 @@ READINGS = {
 
 
 def measure_readings(run: Run) -> list[Row]:
-    """Measure each reading of P(B | A) by four metrics, with standard errors."""
-    run.estimators += list(READINGS)
-    run.used("simple")
-    result = evaluate_estimators(list(READINGS), run.size(50_000, 200), run.seed, "simple")
-    share = result.counts / result.counts.sum()
-    rows: list[Row] = []
-    for number, name in enumerate(result.names):
-        row: Row = {"estimator": name, "hands": result.hands, "samples": int(result.counts.sum())}
-        for metric in ("log_loss", "squared_difference", "integrity_loss", "top_cards"):
-            errors = result.standard_error(metric)[number]
-            row[metric] = round(float(result.overall(metric)[number]), 6)
-            row[f"{metric}_error"] = round(float(np.sqrt(np.nansum((share * errors) ** 2))), 6)
-        rows.append(row)
-    return rows
+    """Measure each reading of P(B | A) by four metrics."""
+    sums, counts = sums_by_hand(run, list(READINGS), "simple", run.size(50_000, 200))
+    return [
+        {"estimator": name, "metric": metric, "samples": int(counts.sum())}
+        | ratio_row(of_name[:, list(METRICS).index(metric)], counts)
+        for name, of_name in zip(READINGS, sums, strict=True)
+        for metric in ("log_loss", "squared_difference", "integrity_loss", "top_cards")
+    ]
 
 
 def readings_table(rows: Sequence[Row]) -> str:
-    """Return a table with a row for each reading; log losses have ± 1.96 standard errors."""
+    """Return a table with a row for each reading; log losses have their intervals."""
+    found = by(rows, "estimator", "metric")
     lines = [
         (
-            READINGS[row["estimator"]],
-            f"{row['log_loss']:.4f} ± {1.96 * row['log_loss_error']:.4f}",
-            f"{row['squared_difference']:.4f}",
-            f"{row['integrity_loss']:.1f}",
-            f"{row['top_cards']:.2f}",
+            READINGS[name],
+            plus_minus(found[name, "log_loss"], 4),
+            f"{found[name, 'squared_difference']['value']:.4f}",
+            f"{found[name, 'integrity_loss']['value']:.1f}",
+            f"{found[name, 'top_cards']['value']:.2f}",
         )
-        for row in rows
+        for name in in_order(rows, "estimator")
     ]
     return markdown(["P(B \\| A) is", "log loss", "squared difference", "integrity loss %", "top n"], lines)
 
@@ -241,47 +250,34 @@ def drift_areas(estimates: np.ndarray, hands: np.ndarray, rng: np.random.Generat
     return np.stack([((11 - k) * late).sum(axis=1), ((11 - places) * late).sum(axis=1)], axis=1).astype(float)
 
 
+WEIGHTINGS = {"ours": "weight 11 - k (ours)", "printed": "weight 11 - i (as printed)"}
+"""Columns of `drift_areas`."""
+
+
 def measure_drift(run: Run) -> list[Row]:
     """Measure both readings of the drift area for every estimator."""
-    names = run.some(every_estimator(), 4)
-    run.estimators += names
-    run.used("simple")
-    members = [estimators.make(name) for name in names]
-    sums, squares, samples = np.zeros((len(names), 2)), np.zeros((len(names), 2)), 0
-    rng = np.random.default_rng(run.seed)
-    bot = agents.make("simple")
-    for positions, each, _ in estimate_along(members, bot, run.size(5000, 200), run.seed):
-        samples += len(positions)
-        for number, estimates in enumerate(each):
-            areas = drift_areas(estimates, positions.hands, rng)
-            sums[number] += areas.sum(axis=0)
-            squares[number] += (areas**2).sum(axis=0)
-    means = sums / samples
-    errors = np.sqrt((squares / samples - means**2) / samples)
+    names, rng = run.some(every_estimator(), 4), np.random.default_rng(run.seed)
+
+    def areas(estimates: np.ndarray, positions: Positions) -> np.ndarray:
+        return drift_areas(estimates, positions.hands, rng)
+
+    sums, counts = sums_by_hand(run, names, "simple", run.size(5000, 200), areas, len(WEIGHTINGS))
     return [
-        {
-            "estimator": name,
-            "samples": samples,
-            "ours": round(float(means[number, 0]), 3),
-            "ours_error": round(float(errors[number, 0]), 3),
-            "printed": round(float(means[number, 1]), 3),
-            "printed_error": round(float(errors[number, 1]), 3),
-        }
-        for number, name in enumerate(names)
+        {"estimator": name, "weight": weight, "samples": int(counts.sum())}
+        | ratio_row(of_name[:, column], counts, 3)
+        for name, of_name in zip(names, sums, strict=True)
+        for column, weight in enumerate(WEIGHTINGS)
     ]
 
 
 def drift_table(rows: Sequence[Row]) -> str:
-    """Return a table with a row for each estimator, ± 1.96 standard errors as if samples were independent."""
+    """Return a table with a row for each estimator."""
+    found = by(rows, "estimator", "weight")
     lines = [
-        (
-            f"`{row['estimator']}`",
-            f"{row['ours']:.1f} ± {1.96 * row['ours_error']:.1f}",
-            f"{row['printed']:.1f} ± {1.96 * row['printed_error']:.1f}",
-        )
-        for row in rows
+        [f"`{name}`", *(plus_minus(found[name, weight], 1) for weight in WEIGHTINGS)]
+        for name in in_order(rows, "estimator")
     ]
-    return markdown(["estimator", "weight 11 - k (ours)", "weight 11 - i (as printed)"], lines, "lrr")
+    return markdown(["estimator", *WEIGHTINGS.values()], lines, "lrr")
 
 
 EXPERIMENTS = [

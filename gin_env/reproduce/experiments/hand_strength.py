@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from gin_env.reproduce.experiment import Experiment, Row, Run, interval, markdown, match_row, percent
+from gin_env.reproduce.experiment import Experiment, Row, Run, interval, markdown, match_row, widest
 from gin_env.support.plots import BLUE, GREEN, ORANGE, new_figure, save_figure
 from gin_env.training.hand_strength import recipes
 from gin_env.training.hand_strength.data_sets import DataSet
@@ -66,7 +66,7 @@ def measure_training_length(run: Run) -> list[Row]:
     """
     import torch
 
-    from gin_env.training.hand_strength.selection import validation_win_rate
+    from gin_env.training.hand_strength.selection import validation_match
     from gin_env.training.hand_strength.trainer import HandStrengthSettings, HandStrengthTrainer, Schedule
 
     torch.set_num_threads(1)
@@ -86,13 +86,13 @@ def measure_training_length(run: Run) -> list[Row]:
                     following = 1.5 * seen
                     run.say(f"{name}, seed {seed}: {seen:,} states")
                     rows.append(
-                        {
-                            "data_set": name,
-                            "seed": seed,
-                            "states_seen": seen,
-                            "validation_loss": round(trainer.validation_losses[-1], 2),
-                            "won": percent(validation_win_rate(trainer, run.size(2000, 20))),
-                        }
+                        match_row(
+                            validation_match(trainer, run.size(2000, 20)),
+                            data_set=name,
+                            seed=seed,
+                            states_seen=seen,
+                            validation_loss=round(trainer.validation_losses[-1], 2),
+                        )
                     )
     return rows
 
@@ -107,7 +107,7 @@ def training_length_table(rows: Sequence[Row]) -> str:
         texts = [f"{row['validation_loss']:.1f}; {row['won']:.1f} %" if row else "" for row in cells]
         lines.append([f"{seen:,}", *texts])
     header = [f"{name}, network {seed + 1}: error; games won" for name, seed in columns]
-    return markdown(["states seen", *header], lines, "r")
+    return f"{markdown(['states seen', *header], lines, 'r')}\n\n{widest(rows)}".rstrip()
 
 
 def draw_training_length(rows: Sequence[Row], path: Path, origin: str) -> None:

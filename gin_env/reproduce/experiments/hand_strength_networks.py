@@ -73,7 +73,7 @@ def trained_networks(
     Each network is trained and validated once, in the run's folder. ``"validated"`` in the metadata is the
     share of its validation games that the network won.
     """
-    from gin_env.training.hand_strength.selection import VALIDATION_GAMES, validation_win_rate
+    from gin_env.training.hand_strength.selection import VALIDATION_GAMES, validation_match
     from gin_env.training.hand_strength.trainer import train
 
     found = []
@@ -82,7 +82,7 @@ def trained_networks(
         if not path.exists():
             run.say(f"training {name}, seed {one.seed}")
             trainer = train(states, one)
-            validated = validation_win_rate(trainer, run.size(VALIDATION_GAMES, 20))
+            validated = validation_match(trainer, run.size(VALIDATION_GAMES, 20)).win_rate
             save_network(path, trainer.network, trainer.describe() | {"validated": validated})
         found.append((path, load_network(path)[1]))
     return found

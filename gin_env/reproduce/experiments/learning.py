@@ -12,7 +12,17 @@ import numpy as np
 from gin_env import agents
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.registry import BOTS
-from gin_env.reproduce.experiment import Experiment, Row, Run, by, in_order, interval, markdown, match_row
+from gin_env.reproduce.experiment import (
+    Experiment,
+    Row,
+    Run,
+    by,
+    in_order,
+    interval,
+    markdown,
+    match_row,
+    widest,
+)
 from gin_env.support.plots import new_figure, save_figure
 
 HELD_OUT = tuple(BOTS.names(held_out=True))
@@ -40,7 +50,7 @@ def ablation_table(rows: Sequence[Row]) -> str:
             cells.append(f"{mean(won):.1f} ({each})" if won else "")
         lines.append([variant, *cells])
     header = ["training", *(f"`{opponent}`" for opponent in opponents)]
-    return markdown(header, lines, "l" + "r" * len(opponents))
+    return f"{markdown(header, lines, 'l' + 'r' * len(opponents))}\n\n{widest(rows)}".rstrip()
 
 
 def growth_table(rows: Sequence[Row]) -> str:

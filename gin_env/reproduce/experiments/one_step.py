@@ -26,7 +26,7 @@ from gin_env.batch import Games
 from gin_env.game.rules import Rules
 from gin_env.game.state import STOCK_ONLY
 from gin_env.observations.views import PlayerView
-from gin_env.reproduce.experiment import Row, Run, markdown
+from gin_env.reproduce.experiment import Row, Run, markdown, plus_minus, ratio_row
 from gin_env.reproduce.labels import shown
 from gin_env.support.files import write_json
 from gin_env.support.plots import new_figure, save_figure
@@ -131,13 +131,10 @@ def _measure(run: Run, opponent: str) -> list[Row]:
     for index, about in enumerate(blocks[0]["variants"]):
         # The blocks are independent of each other, unlike the positions of one game.
         means = np.array([block["means"][index] for block in blocks])
-        errors = means.std(axis=0, ddof=1) / len(means) ** 0.5
-        rows.append(
-            {"opponent": opponent, "positions": sum(block["positions"] for block in blocks)}
-            | about
-            | {name: round(float(mean), 4) for name, mean in zip(MEASURED, means.mean(axis=0), strict=True)}
-            | {f"{name}_error": round(float(error), 4) for name, error in zip(MEASURED, errors, strict=True)}
-        )
+        row = {"opponent": opponent, "positions": sum(block["positions"] for block in blocks)} | about
+        for name, each in zip(MEASURED, means.T, strict=True):
+            row |= ratio_row(each, digits=4, name=name)
+        rows.append(row)
     return rows
 
 
@@ -235,7 +232,7 @@ def one_step_table(rows: Sequence[Row]) -> str:
     """Return a Markdown table with a row for each opponent and variant."""
     lines = []
     for row in rows:
-        cells = [f"{row[name]:+.3f} ± {row[f'{name}_error']:.3f}" for name in MEASURED[:2]]
+        cells = [plus_minus(row, 3, name, "+") for name in MEASURED[:2]]
         about = [f"`{row['opponent']}`", row["belief"], _length(row["turns"]), row["samples"], row["caution"]]
         lines.append([*about, *cells, f"{100 * row['changed']:.1f}"])
     header = [
@@ -269,7 +266,7 @@ def draw_one_step(rows: Sequence[Row], path: Path, origin: str) -> None:
             axes.errorbar(
                 [row["samples"] for row in line],
                 [row["won"] for row in line],
-                [1.96 * row["won_error"] for row in line],
+                [(row["won_high"] - row["won_low"]) / 2 for row in line],
                 marker="o",
                 capsize=3,
                 label=f"{shown(belief)}, {_length(turns)}".replace("`", ""),

@@ -82,7 +82,7 @@ def fit_table(
         np.random.SeedSequence([seed, len(MEMBERS)]).generate_state(1, np.uint64)[0]
     )  # a seed that no training uses
     turns, given = [], []
-    for positions, estimates, _ in estimate_along(
+    for positions, _, estimates, _ in estimate_along(
         members, agents.make(opponent, programs=True), hands, held_out, progress, rules
     ):
         _, unseen, _ = known_cards(positions.view)

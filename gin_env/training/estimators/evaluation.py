@@ -163,7 +163,7 @@ def evaluate_estimators(
     squares = np.zeros_like(sums)
     bins = np.zeros((len(resolved), BINS, 3))
     seconds = np.zeros(len(resolved))
-    for positions, every_estimate, times in estimate_along(resolved, bot, hands, seed, progress, rules):
+    for positions, _, every_estimate, times in estimate_along(resolved, bot, hands, seed, progress, rules):
         seconds += times
         turns = positions.view.records["public"]["turn"]
         np.add.at(counts, turns, 1)
@@ -195,7 +195,7 @@ def estimate_along(
     seed: int,
     progress: Callable[[int], object] | None = None,
     rules: Rules | None = None,
-) -> Iterator[tuple[Positions, list[np.ndarray], list[float]]]:
+) -> Iterator[tuple[Positions, np.ndarray, list[np.ndarray], list[float]]]:
     """Play hands of `bot` against itself, and yield positions, estimates and times after each turn.
 
     The memory of each member continues from hand to hand in the same slot, as in a game;
@@ -204,6 +204,7 @@ def estimate_along(
     Yields
     ------
     positions : Positions of the players that have observed the turn.
+    numbers : int64 (n,), the number of each position's hand, from 0 on.
     estimates : list of float32 arrays (n, 52), one for each of `members`.
     times : list of float, the processor time of each member in seconds.
     """
@@ -223,7 +224,7 @@ def estimate_along(
                 start = time.process_time()
                 estimates.append(advance_slots(member, positions.view, positions.hands, memory, slots))
                 times.append(time.process_time() - start)
-            yield positions, estimates, times
+            yield positions, begun - len(games) + now, estimates, times
         if progress is not None and begun - len(waiting) > ended:
             progress(begun - len(waiting) - ended)
             ended = begun - len(waiting)

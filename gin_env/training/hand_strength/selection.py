@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from gin_env.agents.hand_strength.bots import OffensiveBot
 from gin_env.agents.hand_strength.weights import save_network
 from gin_env.game.rules import Rules
-from gin_env.matches.matches import play_match
+from gin_env.matches.matches import MatchResult, play_match
 from gin_env.support.checks import check_integer
 from gin_env.training.hand_strength.data_sets import DataSet
 from gin_env.training.hand_strength.trainer import HandStrengthSettings, HandStrengthTrainer, train
@@ -56,14 +56,14 @@ def train_best(
     for seed in range(settings.seed, settings.seed + candidates):
         trainer = train(data, replace(settings, seed=seed), progress=progress)
         trainers.append(trainer)
-        rate = validation_win_rate(trainer, games)
-        found.append(Contestant(seed, trainer.validation_losses[-1], rate))
+        match = validation_match(trainer, games)
+        found.append(Contestant(seed, trainer.validation_losses[-1], match.win_rate))
     best = max(range(candidates), key=lambda number: found[number].win_rate)
     return trainers[best], found
 
 
-def validation_win_rate(trainer: HandStrengthTrainer, games: int | None = None) -> float:
-    """Return the share of validation games that the trained network wins against the Simple player.
+def validation_match(trainer: HandStrengthTrainer, games: int | None = None) -> MatchResult:
+    """Play the validation games of the trained network against the Simple player.
 
     `games` is `VALIDATION_GAMES` by default. They are played by the rules of the training data.
     """
@@ -71,6 +71,5 @@ def validation_win_rate(trainer: HandStrengthTrainer, games: int | None = None) 
     with TemporaryDirectory() as folder:
         path = Path(folder) / "candidate.safetensors"
         save_network(path, trainer.network, trainer.describe())
-        return play_match(
-            OffensiveBot(str(path)), "simple", games or VALIDATION_GAMES, VALIDATION_SEED, rules=rules
-        ).win_rate
+        bot = OffensiveBot(str(path))
+        return play_match(bot, "simple", games or VALIDATION_GAMES, VALIDATION_SEED, rules=rules)
