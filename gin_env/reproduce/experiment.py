@@ -189,7 +189,7 @@ def moments_of(totals: np.ndarray, counts: np.ndarray | None = None) -> list[flo
     return [len(x), *(round(float(total), 8) for total in (x.sum(), y.sum(), x @ x, x @ y, y @ y))]
 
 
-def ratio_row(totals: np.ndarray, counts: np.ndarray | None = None, digits: int = 5, name: str = "") -> Row:
+def ratio_row(totals: np.ndarray, counts: np.ndarray | None = None, digits: int = 6, name: str = "") -> Row:
     """Return the part of a row for a ratio, sum(totals) / sum(counts), with its 95 % t interval.
 
     `totals` and `counts` have shape (m,), one number for each of m independent observations, such as hands;

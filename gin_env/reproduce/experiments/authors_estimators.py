@@ -289,7 +289,7 @@ def measure_scoring(run: Run) -> list[Row]:
                         "sentence": sentence.text, "better": better, "worse": worse,
                         "samples": int(number.sum()), "means": [round(mean, 5) for mean in means],
                     }
-                    | ratio_row(shares, number)
+                    | ratio_row(shares, number, 5)
                     | ({"quick": True} if run.quick else {})
                 )  # fmt: skip
     return rows
