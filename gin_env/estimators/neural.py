@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 
 from gin_env.estimators.base import Memoryless
-from gin_env.estimators.public_history import first_hands, known_cards, opponent_turns
+from gin_env.estimators.public_history import hash_turns, known_cards, opponent_turns
 from gin_env.estimators.turn_inputs import walk_turns
 from gin_env.game.cards import NUM_CARDS
 from gin_env.observations.views import PlayerView
@@ -91,8 +91,8 @@ class SuitEquivariantEstimator(_NetworkEstimator):
 
 NN_MEMORY = np.dtype(
     [
-        ("first_hand", np.uint64),  # the hand dealt to the player, which identifies a new hand of a game
         ("turns", np.int64),  # number of the opponent's turns in the estimate
+        ("history", np.uint64),  # hash of these turns
         ("estimate", np.float32, (NUM_CARDS,)),  # the network's estimate after these turns
     ],
     align=True,
@@ -117,12 +117,12 @@ class NnEstimator(_NetworkEstimator):
 
     def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
         """Return the probabilities, float32 (n, 52); see `Estimator.advance`."""
-        hands = first_hands(view)
-        counts = opponent_turns(view)[1]
-        done = np.where((memory["first_hand"] == hands) & (memory["turns"] <= counts), memory["turns"], 0)
+        turns, counts = opponent_turns(view)
+        done = np.where(memory["turns"] <= counts, memory["turns"], 0)
+        done[memory["history"] != hash_turns(turns, done)] = 0
         estimate = memory["estimate"].copy()
         walk_turns(view, self.network.probabilities, done, estimate)
-        memory["first_hand"], memory["turns"], memory["estimate"] = hands, counts, estimate
+        memory["turns"], memory["history"], memory["estimate"] = counts, hash_turns(turns, counts), estimate
         held, unseen, missing = known_cards(view)
         share = missing / np.maximum(unseen.sum(axis=1), 1)
         return np.where(unseen, np.where(counts[:, None] > 0, estimate, share[:, None]), held).astype(

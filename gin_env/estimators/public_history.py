@@ -13,6 +13,7 @@ from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, is_discard
 from gin_env.game.cards import CARD_VALUES, FULL_DECK, NUM_CARDS, card_bit, count_cards, deck_cards
 from gin_env.game.history import first_hand, first_mover, next_mover, upcard_after
 from gin_env.game.state import DISCARD, OFFER
+from gin_env.game.streams import mix
 from gin_env.observations.knowledge import cards_missing, cards_unseen
 from gin_env.observations.views import PlayerView
 from gin_env.support.compilation import kernel
@@ -43,6 +44,13 @@ def opponent_turns(view: PlayerView) -> tuple[np.ndarray, np.ndarray]:
     turns = np.zeros((len(view), counts.max(initial=0)), OPPONENT_TURN)
     _write_opponent_turns(view.records, turns)
     return turns, counts
+
+
+def hash_turns(turns: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return a hash, uint64 (n,), of the first `counts` (n,) of each view's `opponent_turns` (n, max_turns)."""
+    hashes = np.empty(len(turns), np.uint64)
+    _hash_turns(turns, counts, hashes)
+    return hashes
 
 
 def first_hands(view: PlayerView) -> np.ndarray:
@@ -191,6 +199,18 @@ def _write_opponent_turns(views, turns):
     for index in range(len(views)):
         view = views[index]
         write_opponent_turns(view.public, view.private, view.player, turns[index])
+
+
+@kernel
+def _hash_turns(turns, counts, hashes):
+    for index in range(len(turns)):
+        key = np.uint64(counts[index])
+        for step in range(counts[index]):
+            turn = turns[index, step]
+            cards = np.uint64(turn.upcard) << np.uint64(8) | np.uint64(turn.discard)
+            key = mix(mix(key, cards << np.uint64(1) | np.uint64(turn.took)), turn.held)
+            key = mix(key, turn.out)
+        hashes[index] = key
 
 
 @kernel

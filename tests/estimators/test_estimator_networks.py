@@ -10,7 +10,9 @@ import pytest
 from hands_in_words import ONE_GAME, Table, ids
 from played_positions import played, redealt
 
-from gin_env import cards, estimators
+from gin_env import agents, cards, estimators
+from gin_env.agents.turns import play_bot, play_seated
+from gin_env.batch import Games
 from gin_env.estimators import shankar
 from gin_env.estimators.ensemble import EnsembleEstimator, load_table, save_table
 from gin_env.estimators.neural import NnEstimator, SuitEquivariantEstimator, find_weights, packaged_weights
@@ -324,6 +326,27 @@ def test_memory_does_not_change_estimates(name):
             view, own = games.views(waiting, 0), memory[waiting]
             assert np.allclose(estimator.advance(view, own), estimator.estimate(view), atol=1e-5)
             memory[waiting] = own
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", [*NETWORK_NAMES, "bayes", "ensemble"])
+def test_memory_of_the_same_deals_played_otherwise_is_reset(name):
+    estimator, memories = estimators.make(name), []
+    for opponent in ("simple", "random-discard"):
+        bots = [agents.make("simple"), agents.make(opponent)]
+        games = Games(20)
+        games.start(games.everyone, np.full(20, 8, np.uint64), np.arange(20, dtype=np.uint64))
+        for step in range(12):
+            playing = games.everyone[~games.done]
+            view = games.views(playing, 0)
+            if opponent == "simple":
+                memories.append(estimator.new_memory(20))
+                estimator.advance(view, own := memories[-1][playing])
+                memories[-1][playing] = own
+            else:
+                own = memories[max(step - 2, 0)][playing]
+                assert np.allclose(estimator.advance(view, own), estimator.estimate(view), atol=1e-5)
+            play_seated(games, bots, games.to_move()[playing], playing, play_bot)
 
 
 # --- Ensemble -------------------------------------------------------------------------------------------
