@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from gin_env.agents.paper import PAPER_BOTS
 from gin_env.support.registry import Declaration, Registry
 
 _CFR_TABLE = {"table": "cfr/data/cfr_paper.npz"}
@@ -90,7 +91,7 @@ BOTS: Registry[Any] = Registry(
 POLICY_FILES = {
     "policy": "policies.policy:PolicyBot.load",
     "candidate policy": "policies.candidate_policy:CandidatePolicyBot.load",
-    "generation network": "generations.bot:GenerationBot.load",
+    "generation network": "generations.bot:GenerationBot.load_file",
 }
 """What plays a ``.safetensors`` file, by the kind that the file names."""
 
@@ -103,7 +104,6 @@ def name_of_file(path: str | Path) -> str:
     before it is added: ``exploit/simple``.
     """
     path = Path(os.path.abspath(path))
-    folder = path.parent
-    if path.stem != "policy" or not folder.name:
-        return path.stem
-    return f"{folder.parent.name}/{folder.name}" if folder.name in BOTS.declarations else folder.name
+    named = path.parent if path.stem == "policy" and path.parent.name else path.with_suffix("")
+    taken = named.name in BOTS.declarations or named.name in PAPER_BOTS
+    return f"{named.parent.name}/{named.name}" if taken and named.parent.name else named.name

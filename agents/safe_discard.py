@@ -254,7 +254,7 @@ def expected_knock_points(
         defence = known | sample_hand(unseen, missing, estimate, mix(random, number))
         left = defender_deadwood(runs, sets, defence)
         total += left - deadwood
-        if left <= deadwood:
+        if left < deadwood or (left == deadwood and public.rules.undercut_on_tie):
             total -= public.rules.undercut_bonus
     return total / SAMPLED_HANDS
 

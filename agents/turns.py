@@ -44,7 +44,7 @@ def play_turns(
     as with `play_bot`, however often either is called; so are the other parameters and the errors.
     """
     whole_turns = getattr(bot, "play_turns", None)  # isinstance(bot, PlaysTurns) is far slower
-    if whole_turns is not None:
+    if whole_turns is not None and not (clairvoyant and isinstance(bot, Clairvoyant)):
         whole_turns(games, which, both_seats)
         games.deal_fixed_decks(which)
     else:

@@ -31,7 +31,7 @@ from gin_env.agents.cfr.stages import interpolate
 from gin_env.agents.cfr.strategy import Strategy, strategy_action
 from gin_env.agents.cfr.table import StrategyTable, find_table
 from gin_env.observations.views import PlayerView
-from gin_env.support.checks import check_switch
+from gin_env.support.checks import check_choice, check_switch
 from gin_env.support.compilation import kernel
 
 
@@ -63,14 +63,13 @@ class CfrBot:
         purified: bool = True,
         stages: str = "hard",
     ) -> None:
-        if candidates is None:
-            candidates = DEFAULT_CANDIDATES[self.abstractions[0]]
-        if candidates not in CANDIDATES:
-            raise ValueError(f"unknown candidates {candidates!r}; choose from {', '.join(CANDIDATES)}")
         self.table = find_table(table, self.abstractions)
         if stages != "hard":
             self.table = interpolate(self.table, stages)
-        self.candidates = candidates
+        if candidates is None:
+            metadata = self.table.metadata
+            candidates = metadata.get("candidates", DEFAULT_CANDIDATES[metadata["abstraction"]])
+        self.candidates = check_choice("candidates", candidates, CANDIDATES)
         self.purified = check_switch("purified", purified)
         self.counts = np.zeros((3, 2), np.int64)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,8 @@ class GenerationBot:
     ----------
     weights : a network, which is copied, or its file; default: the packaged network.
     knock : ``"value"`` knocks when the network rates it highest; ``"simple"`` as soon as possible, with the
-        discard of the highest value (an ablation that measures the evaluation of hands alone).
+        discard of the highest value (an ablation that measures the evaluation of hands alone); default: as in
+        the training that wrote the file.
     name : the bot's name in results; default: the file's name without its ending, or ``"generation"``.
     dtype : the precision of the network.
     """
@@ -42,17 +44,18 @@ class GenerationBot:
     def __init__(
         self,
         weights: str | Path | GenerationNetwork | None = None,
-        knock: str = "value",
+        knock: str | None = None,
         name: str | None = None,
         dtype: torch.dtype = torch.float32,
     ) -> None:
+        provenance: dict[str, Any] = {}
         if isinstance(weights, GenerationNetwork):
             network = weights
         else:
-            network, _ = load_network(SHIPPED if weights is None else weights)
+            network, provenance = load_network(SHIPPED if weights is None else weights)
             name = name or (None if weights is None else Path(weights).stem)
         self.name = name or "generation"
-        self.knock = check_choice("knock", knock, KNOCKS)
+        self.knock = check_choice("knock", knock or provenance.get("knock", KNOCKS[0]), KNOCKS)
         self.dtype = dtype
         self.network = GenerationNetwork(*network.sizes).to(dtype).eval()
         self.network.load_state_dict(network.state_dict())
@@ -64,6 +67,11 @@ class GenerationBot:
     @classmethod
     def load(cls, weights: str | Path | None = None, knock: str = "value") -> GenerationBot:
         """Return the bot ``generation``, or one with the network in a file. Raises as `load_network` does."""
+        return cls(weights, knock)
+
+    @classmethod
+    def load_file(cls, weights: str | Path, knock: str | None = None) -> GenerationBot:
+        """Return the bot in a file, which knocks as in its training. Raises as `load_network` does."""
         return cls(weights, knock)
 
     def act(self, view: PlayerView) -> np.ndarray:

@@ -104,11 +104,12 @@ class RolloutPlayers:
         """
         players = np.broadcast_to(np.asarray(player, np.int64), len(games))
         begun, won = np.zeros(len(games), np.int64), np.zeros(len(games))
+        networks = with_own_room(self.network), with_own_room(self._other)
         running = games.everyone[~games.done]
         while len(running):
             both = self.opponent is None
             running = _play_policy(
-                (self.network, self._other),
+                networks,
                 games.state,
                 running,
                 players,
@@ -127,7 +128,7 @@ class RolloutPlayers:
         """Return logits and actions, float32 and int64 (n, 11, 2), of the players of `VIEW` records."""
         logits = np.zeros((len(views), DISCARD_ROWS, 2), np.float32)
         actions = np.empty((len(views), DISCARD_ROWS, 2), np.int64)
-        _write_logits(self.network, views, logits, actions)
+        _write_logits(with_own_room(self.network), views, logits, actions)
         return logits, actions
 
 
@@ -135,6 +136,11 @@ def read_network(network: CandidateScorer) -> Network:
     """Return a copy of the weights, and room for one decision."""
     check_no_memory(network)
     return Network(read_layers(network.draws), read_layers(network.discards), room_for_one(network.hidden))
+
+
+def with_own_room(network: Network) -> Network:
+    """Return the network with room of its own, so that several threads can use the same weights."""
+    return network._replace(room=RoomForOne(*map(np.zeros_like, network.room)))
 
 
 def read_layers(scores: CandidateScores) -> Layers:

@@ -130,10 +130,12 @@ def match_text(result: MatchResult, confidence: float) -> str:
     best = 0 if result.win_rate >= 0.5 else 1
     rates = (result.win_rate, 1 - result.win_rate)
     low, high = (low, high) if best == 0 else (1 - high, 1 - low)
-    headline = (
-        f"{names[best]} won {100 * rates[best]:.2f} % of {sum(result.wins):,} decided {unit}s against "
-        f"{names[1 - best]} ({100 * confidence:g} % interval {100 * low:.2f} to {100 * high:.2f})"
-    )
+    headline = f"no {unit} of {result.games:,} was decided between {names[0]} and {names[1]}"
+    if sum(result.wins):
+        headline = (
+            f"{names[best]} won {100 * rates[best]:.2f} % of {sum(result.wins):,} decided {unit}s against "
+            f"{names[1 - best]} ({100 * confidence:g} % interval {100 * low:.2f} to {100 * high:.2f})"
+        )
     rows = [
         [f"{unit}s won", *(f"{wins:,}" for wins in result.wins)],
         ["points per hand", *(f"{points:.2f}" for points in result.points_per_hand)],

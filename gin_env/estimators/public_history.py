@@ -47,7 +47,7 @@ def opponent_turns(view: PlayerView) -> tuple[np.ndarray, np.ndarray]:
 
 
 def hash_turns(turns: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return a hash, uint64 (n,), of the first `counts` (n,) of each view's `opponent_turns` (n, max_turns)."""
+    """Return a hash of the first `counts` (n,) of each view's `opponent_turns`, uint64 (n,)."""
     hashes = np.empty(len(turns), np.uint64)
     _hash_turns(turns, counts, hashes)
     return hashes

@@ -214,10 +214,12 @@ class MatchResult:
                 raise ValueError(
                     f"wins must add up to at most {figures['games']} games, not {figures['wins']}"
                 )
+            if deals is not None and deals["wins"].sum(axis=0).tolist() != list(figures["wins"]):
+                raise ValueError(f"the games won in the deals do not add up to {figures['wins']}")
             return cls(**figures, rules=Rules(**record["rules"]), deals=deals)
         except KeyError as error:
             raise ValueError(f"not a match result: {error} is missing") from error
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise ValueError(f"not a match result: {error}") from error
 
     def save(self, path: str | Path, confidence: float = 0.95, deals: bool = False) -> None:
@@ -341,7 +343,8 @@ def play_match(
     True
     """
     first = resolve(a, programs=True)
-    bots = first, first if b == a else resolve(b, programs=True)
+    same = b is a or (isinstance(a, str) and isinstance(b, str) and a == b)
+    bots = first, first if same else resolve(b, programs=True)
     seed = fresh_seed() if seed is None else check_seed(seed)
     games = check_games(games)
     clairvoyant = check_switch("clairvoyant", clairvoyant)

@@ -44,10 +44,15 @@ def describe_bot(bot: str | Agent, *, programs: bool = False) -> dict[str, Any]:
     estimator = _estimator_of_bot(bot)
     if estimator is not None:
         described["estimator"] = spell_out_estimator(estimator)
-    described["files"] = _hashes(_files_of_bot(bot))
+    described["files"] = hash_files(bot)
     described["decisions"] = decision_hash(bot, programs=programs)
     described["many_decisions"] = None if bots.starts_program(bot) else _many_decisions(bots.resolve(bot))
     return described
+
+
+def hash_files(bot: str) -> dict[str, str]:
+    """Return the SHA-256 of every file that a named bot plays by. Raises as `gin_env.agents.resolve` does."""
+    return _hashes(_files_of_bot(bot))
 
 
 SLOW = ("gin_env.agents.search",)

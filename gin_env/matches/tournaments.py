@@ -22,6 +22,7 @@ from gin_env.game.streams import check_seed, fresh_seed
 from gin_env.matches.differences import Difference, win_rate_difference
 from gin_env.matches.match_log import MatchLog
 from gin_env.matches.matches import MatchResult, check_confidence, check_games, play_match
+from gin_env.matches.provenance import hash_files
 from gin_env.matches.ratings import Rating, rate
 from gin_env.matches.recording import spell_out
 from gin_env.records import Recorder
@@ -256,6 +257,7 @@ def play_tournament(
     if record is not None:
         spell_out(record, named, entrants)
     pairs = list(combinations(range(len(entrants)), 2))
+    logged = names if log is None else list(map(_name_in_log, named, names))
     matches = []
     with opened(workers) as crew:
         # Workers make their own bots from the names.
@@ -268,7 +270,7 @@ def play_tournament(
             if log is None:
                 match = play_match(*pair, num_games, seed, **settings)
             else:
-                match = log.play((names[a], names[b]), pair, num_games, seed, **settings)
+                match = log.play((logged[a], logged[b]), pair, num_games, seed, **settings)
             matches.append(match)
     wins = [(a, b, *match.wins) for (a, b), match in zip(pairs, matches, strict=True)]
     try:
@@ -276,6 +278,12 @@ def play_tournament(
     except ImportError:
         ratings = None
     return TournamentResult(tuple(names), tuple(matches), ratings, games, seed, float(confidence))
+
+
+def _name_in_log(bot: str | Agent, name: str) -> str:
+    """Return a bot's name with the hashes of its files, whose changes make it another bot."""
+    files = hash_files(bot) if isinstance(bot, str) else {}
+    return f"{name} {' '.join(files.values())}" if files else name
 
 
 def draw_heat_map(result: TournamentResult, path: str | Path, origin: str | None = None) -> None:

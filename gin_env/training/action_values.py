@@ -17,6 +17,7 @@ This is the rollout of Tesauro and Galperin ("On-line policy improvement using M
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from gin_env.game.engine import game_is_over, play, start_next_hand
 from gin_env.game.rules import Rules
 from gin_env.game.state import DISCARD, OVER, STATE, STOCK_ONLY
 from gin_env.game.streams import mix, unit
+from gin_env.matches.provenance import hash_files
 from gin_env.observations.candidates import DISCARD_ROWS, NO_ACTION
 from gin_env.support.array_files import ArrayFileError, ArrayFormat
 from gin_env.support.compilation import kernel
@@ -79,10 +81,10 @@ POSITION = np.dtype(
 
 FORMAT = ArrayFormat(
     "block of action values",
-    1,
+    2,
     {"positions": (np.uint8, ("positions", POSITION.itemsize))},
     "gin-rummy train gains",
-    {"policy": str, "seed": int, "block": int},
+    {"policy": str, "files": dict, "seed": int, "block": int},
 )
 
 
@@ -101,16 +103,20 @@ def collect_block(policy: str, seed: int, block: int, size: int = BLOCK) -> np.n
     return positions
 
 
+def _describe_block(policy: str, seed: int, block: int) -> dict[str, Any]:
+    return {"policy": policy, "files": hash_files(policy), "seed": seed, "block": block}
+
+
 def write_block(path: Path, positions: np.ndarray, policy: str, seed: int, block: int) -> None:
     """Write a block of positions to a file."""
     arrays = {"positions": positions.view(np.uint8).reshape(len(positions), -1)}
-    FORMAT.write(path, arrays, {"policy": policy, "seed": seed, "block": block})
+    FORMAT.write(path, arrays, _describe_block(policy, seed, block))
 
 
 def read_block(path: Path, policy: str, seed: int, block: int) -> np.ndarray:
-    """Return the positions in a file. Raises ArrayFileError for the file of another block."""
+    """Return the positions in a file. Raises ArrayFileError for another block or another policy's."""
     arrays, found = FORMAT.read(path)
-    expected = {"policy": policy, "seed": seed, "block": block}
+    expected = _describe_block(policy, seed, block)
     if {name: found[name] for name in expected} != expected:
         raise ArrayFileError(f"{path} is another block: {found}, not {expected}; use another folder")
     return arrays["positions"].view(POSITION)[:, 0]

@@ -309,6 +309,8 @@ def test_network_that_could_not_be_played_is_not_saved(folder):
         ("/runs/exploit/simple/policy.safetensors", "exploit/simple"),
         ("/runs/ppo/first.safetensors", "first"),
         ("/policy.safetensors", "policy"),
+        ("/runs/exploit/tonic-paper/policy.safetensors", "exploit/tonic-paper"),
+        ("/nets/simple.safetensors", "nets/simple"),
     ],
 )
 def test_policy_is_named_by_its_folder(path, name):

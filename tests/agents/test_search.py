@@ -1,5 +1,7 @@
 """The bot search: the policy's likeliest actions, tried in sampled worlds."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -112,6 +114,16 @@ def test_policys_choice_comes_first_and_illegal_actions_never():
         assert tried[0] == bot.policy.act(view)[0]
         assert len(set(tried.tolist())) == len(tried) <= 3
         assert view.masks()[0][tried].all()
+
+
+def test_threads_can_share_a_bot():
+    bot = agents.make(QUICK)
+
+    def play(seed):
+        return play_match(bot, "simple", 4, seed, episode="hand").as_dict()
+
+    with ThreadPoolExecutor(2) as threads:
+        assert list(threads.map(play, (1, 2))) == list(map(play, (1, 2)))
 
 
 def test_decisions_are_the_same_alone_in_a_batch_and_repeated():
@@ -319,7 +331,7 @@ def test_invalid_settings_raise(settings, error, message):
         agents.make(f"search:{settings}")
 
 
-@pytest.mark.parametrize(("name", "bot"), [("search", SearchBot), ("generation", GenerationBot)])
+@pytest.mark.parametrize(("name", "bot"), [("search", SearchBot), ("generation", GenerationBot.load)])
 def test_lazily_imported_bot_has_the_same_parameters(name, bot):
     """They are written twice, because they must be available without torch."""
     assert agents.parameters(name).items() <= specs.parameters(bot).items()

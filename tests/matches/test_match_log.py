@@ -52,6 +52,22 @@ def test_resumed_tournament_gives_the_same_result(tmp_path, monkeypatch, stops):
         assert len(played) == 3 - sum(stops)
 
 
+def test_resumed_tournament_plays_again_if_a_policy_has_changed(tmp_path, monkeypatch):
+    torch = pytest.importorskip("torch")
+    from gin_env.agents.policies.candidate_network import CandidateScorer, save_candidate_policy
+
+    path, log = tmp_path / "mine.safetensors", tmp_path / "log"
+    for seed, matches in ((1, 3), (2, 2)):
+        torch.manual_seed(seed)
+        save_candidate_policy(path, CandidateScorer(4))
+        with monkeypatch.context() as patch:
+            played = stop_after(patch, 99)
+            play_tournament(
+                ("simple", "random", str(path)), 4, seed=3, log=MatchLog(log, resume=log.exists())
+            )
+        assert len(played) == matches
+
+
 def test_resumed_search_gives_the_same_result(tmp_path, monkeypatch):
     path = tmp_path / "log"
     whole = tonic.tune_tonic(3, 2, 1, **TUNING)

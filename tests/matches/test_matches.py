@@ -8,6 +8,7 @@ import itertools
 import json
 import subprocess
 import sys
+from dataclasses import dataclass, field
 from unittest import mock
 
 import numpy as np
@@ -16,6 +17,7 @@ from watching_bots import PlaysItself
 
 import gin_env
 from gin_env import IllegalActionError, agents, cli, play_match
+from gin_env.agents import Agent
 from gin_env.agents.simple import SimpleBot
 from gin_env.batch import Games
 from gin_env.game import state
@@ -156,6 +158,38 @@ def test_bot_objects_play_in_matches():
     result = play_match(FirstLegal(), "simple", 20, episode="hand")
     assert result.bots == ("first-legal", "simple")
     assert result.hands == 20
+
+
+@dataclass
+class Named:
+    """Plays as another bot; any two with the same name are equal."""
+
+    name: str
+    bot: Agent = field(compare=False)
+
+    def act(self, view):
+        return self.bot.act(view)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_equal_bot_objects_are_still_two_bots(workers):
+    bots = (Named("bot", agents.make(name)) for name in ("simple", "random"))
+    assert play_match(*bots, 20, seed=1, episode="hand", workers=workers).win_rate > 0.9
+
+
+class Clairvoyant(SimpleBot):
+    """Simple, which counts how often it sees the opponent's hand."""
+
+    seen = 0
+
+    def act_clairvoyantly(self, view, hands):
+        Clairvoyant.seen += len(view)  # matches may play with a copy
+        return self.act(view)
+
+
+def test_clairvoyant_bot_that_extends_one_with_whole_turns_sees_the_hands():
+    play_match(Clairvoyant(), "random", 4, seed=1, episode="hand", clairvoyant=True)
+    assert Clairvoyant.seen > 0
 
 
 @pytest.mark.parametrize(

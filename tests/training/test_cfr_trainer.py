@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gin_env import agents
 from gin_env.agents.cfr.abstractions import CANDIDATES, KINDS, number_of_sets
 from gin_env.support.array_files import ArrayFileError
 from gin_env.training.cfr import trainer
@@ -72,6 +73,7 @@ def test_run_resumes_from_its_checkpoint(done, tmp_path, monkeypatch):
     assert (again.iterations, again.settings) == (30, CFRSettings("plus", "all", 9, 0.5))
     assert again.sums[7].tolist() == [7.5, 30]
     table = train_table(50, checkpoint=path, resume=True, progress=seen.append)
+    assert agents.make("cfr-plus", table=table).candidates == "all"
     assert seen == [30, 20]
     assert [part[:2] for part in done] == [(0, 30), (30, 50)]
     assert done[1][2:] == done[0][2:] == (9, 0.5, KINDS["plus"], CANDIDATES["all"])

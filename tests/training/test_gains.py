@@ -10,6 +10,7 @@ torch = pytest.importorskip("torch")
 from typer.testing import CliRunner  # noqa: E402
 
 from gin_env import cli  # noqa: E402
+from gin_env.agents.policies.candidate_network import CandidateScorer, save_candidate_policy  # noqa: E402
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
 from gin_env.agents.policies.gain_network import (  # noqa: E402
     MAX_TRIED,
@@ -216,6 +217,16 @@ def test_blocks_of_another_seed_are_refused(small, tmp_path):
     train_gains(tmp_path, 2)
     with pytest.raises(ArrayFileError, match="another block"):
         train_gains(tmp_path, 2, seed=2)
+
+
+def test_blocks_of_an_earlier_policy_in_the_same_file_are_refused(small, tmp_path):
+    policy = tmp_path / "policy.safetensors"
+    for hidden in (4, 8):
+        save_candidate_policy(policy, CandidateScorer(hidden))
+        if hidden == 4:
+            train_gains(tmp_path / "blocks", 2, str(policy))
+    with pytest.raises(ArrayFileError, match="another block"):
+        train_gains(tmp_path / "blocks", 2, str(policy))
 
 
 def test_reported_gain_is_that_of_the_held_out_blocks(small, tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from played_positions import played, same_records
 
 torch = pytest.importorskip("torch")
-from gin_env import MatchResult, PlayerView  # noqa: E402
+from gin_env import MatchResult, PlayerView, agents  # noqa: E402
 from gin_env.agents import ties  # noqa: E402
 from gin_env.agents.generations.bot import GenerationBot  # noqa: E402
 from gin_env.agents.generations.network import GenerationNetwork, save_network  # noqa: E402
@@ -340,6 +340,13 @@ def test_bot_is_named_after_its_file_or_by_the_caller(tmp_path):
     assert (GenerationBot(network).name, GenerationBot(network, name="mine").name) == ("generation", "mine")
     assert GenerationBot(network).network is not network
     assert GenerationBot(network).network.sizes == (4, 4)
+
+
+def test_bot_in_a_file_knocks_as_in_its_training(tmp_path):
+    path = str(tmp_path / "net.safetensors")
+    save_network(GenerationNetwork(4, 4), path, {"knock": "simple"})
+    assert agents.make(path).knock == "simple"
+    assert agents.make(f"{path}:knock=value").knock == "value"
 
 
 # --- Bot ------------------------------------------------------------------------------------------------

@@ -165,7 +165,7 @@ def test_returns_equal_replayed_outcomes():
     ]
     state = tables[0].games.state.copy()
     players = Players(simple, [simple], np.zeros(1, np.int8), np.zeros(1, np.int64))
-    experience = try_candidates(state, players, np.random.default_rng(0), Search(best_tried=11))
+    experience = try_candidates(state, True, players, np.random.default_rng(0), Search(best_tried=11))
     _, actions = candidates.candidate_rows(experience.views, discarding=True)
     tried = np.argwhere(np.isfinite(experience.returns[0]))
     assert len(tried) == 10 + 1, "all discards, and the knock with KS"
@@ -185,7 +185,7 @@ def test_returns_of_the_second_seat_have_its_sign():
     assert table.games.deck(0).tolist() == deck
     state = table.play("take").games.state.copy()
     players = Players(simple, [simple], np.ones(1, np.int8), np.zeros(1, np.int64))
-    experience = try_candidates(state, players, np.random.default_rng(0), Search(knocks_tried=11))
+    experience = try_candidates(state, True, players, np.random.default_rng(0), Search(knocks_tried=11))
     knocks = experience.returns[0, :, 1]
     assert np.nanmax(knocks) == pytest.approx(0.60), "KS: deadwood 6 against 66"
 

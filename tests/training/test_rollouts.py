@@ -11,6 +11,7 @@ from scipy import stats
 from gin_env import agents
 from gin_env.game.state import OFFER, STOCK_ONLY
 from gin_env.training.generations import rollouts
+from gin_env.training.generations.experience import Experience
 from gin_env.training.generations.rollouts import Players, Search, gather, try_candidates
 
 HAND, OTHER = "5D 6D 7D 9C 9H 9S AH 2H 3H KS", "2C 3D 4C 6C 7H 8H TD JD QC KC"
@@ -36,7 +37,7 @@ def test_returns_in_a_mixed_batch_belong_to_each_learner():
     seats = np.array([0, 1, 1, 0], np.int8)
     state = np.concatenate([taken_by(seat).games.state for seat in seats])
     players = Players(simple, [simple], seats, np.zeros(4, np.int64))
-    returns = try_candidates(state, players, np.random.default_rng(0), EVERYTHING).returns
+    returns = try_candidates(state, True, players, np.random.default_rng(0), EVERYTHING).returns
     for seat, tried in zip(seats.tolist(), returns, strict=True):
         knocks = tried[np.isfinite(tried[:, 1]), 1].tolist()
         assert knocks == [pytest.approx(0.60)], "KS: deadwood 6 against 66, for either knocker"
@@ -45,6 +46,14 @@ def test_returns_in_a_mixed_batch_belong_to_each_learner():
         assert sorted(tried[np.isfinite(tried[:, 0]), 0].tolist()) == pytest.approx(sorted(expected))
     # The hand is strong, so the mean return is positive for either seat unless the sign is wrong.
     assert all(np.nanmean(each) > 0 for each in returns)
+
+
+def test_parts_without_a_draw_or_a_discard_can_be_joined():
+    simple = agents.make("simple")
+    parts = [gather(simple, [simple], [1.0], 2, 5, part, Search(stop_share=0.05)) for part in range(8)]
+    assert any(not len(discards) for _, discards in parts)
+    for each in zip(*parts, strict=True):
+        assert len(Experience.join(list(each))) == sum(map(len, each))
 
 
 class Asked(Plain):

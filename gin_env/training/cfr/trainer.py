@@ -110,7 +110,7 @@ class CFRTrainer:
                 states,
                 self.iterations,
                 stop,
-                self.settings.seed,
+                np.uint64(self.settings.seed),
                 float(self.settings.exploration),
                 strategy,
                 self.regrets,

@@ -82,24 +82,27 @@ def gather(
         games.append(stopped)
         running = players.act(batch, running, random, search.exploration)
     state, game = np.concatenate(states), np.concatenate(games)
-    discarding = state["public"]["phase"] == DISCARD
+    are_discards = state["public"]["phase"] == DISCARD
     experiences = [
         try_candidates(
-            state[group], Players(learner, pool, seats[game[group]], opponents[game[group]]), random, search
+            state[group],
+            discarding,
+            Players(learner, pool, seats[game[group]], opponents[game[group]]),
+            random,
+            search,
         )
-        for group in (~discarding, discarding)
+        for discarding, group in ((False, ~are_discards), (True, are_discards))
     ]
     return experiences[0], experiences[1]
 
 
 def try_candidates(
-    state: np.ndarray, players: Players, random: np.random.Generator, search: Search
+    state: np.ndarray, discarding: bool, players: Players, random: np.random.Generator, search: Search
 ) -> Experience:
-    """Try decisions in each of these positions, `STATE` records (n,), all draws or all discards."""
+    """Try decisions in each of these positions, `STATE` records (n,), all discards or all draws."""
     batch = Games(max(len(state), 1))
     batch.state[: len(state)] = state
     view = batch.views(batch.everyone[: len(state)])
-    discarding = bool(len(state)) and bool(state["public"]["phase"][0] == DISCARD)
     if isinstance(players.learner, GenerationBot):
         values, actions = players.learner.values(view, discarding)
     else:
