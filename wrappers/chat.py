@@ -223,9 +223,14 @@ class ChatBot:
             reply = self._client.chat.completions.create(model=self.model, messages=messages)  # type: ignore[arg-type]
         except openai.OpenAIError as error:
             raise ConnectionError(f"{self.name} at {self.url} does not answer: {error}") from error
+        if not getattr(reply, "choices", None):
+            raise ConnectionError(
+                f"{self.name} at {self.url} does not answer like a chat server: {reply!r:.200}"
+            )
         usage = reply.usage
+        answer = reply.choices[0].message.content or ""
         return {
-            "answer": (reply.choices[0].message.content if reply.choices else None) or "",
+            "answer": answer.encode(errors="replace").decode(),  # a lone surrogate cannot be stored
             "input_tokens": usage and usage.prompt_tokens,
             "output_tokens": usage and usage.completion_tokens,
         }

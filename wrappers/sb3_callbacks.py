@@ -88,8 +88,14 @@ class SelfPlayCallback(BaseCallback):
         self.best_win_rate = -1.0
         self.past: list[CandidatePolicyBot | PolicyBot] = []
         self._taken_after: list[int] = []
+        self._before = self._counted = 0  # decisions of earlier calls of learn(), and of this one
         self._results: dict[str, np.ndarray] = {}  # by opponent: hands, hands lost
         self._next_snapshot = self._next_evaluation = self._last_evaluation = 0
+
+    @property
+    def decisions(self) -> int:
+        """Number of decisions of all calls of ``learn`` with this callback."""
+        return self._before + self.num_timesteps
 
     # --- The hooks of SB3 -------------------------------------------------------------------------------
 
@@ -102,9 +108,11 @@ class SelfPlayCallback(BaseCallback):
         if getattr(model, "gin_env", None) is None:
             model.gin_env = env.describe_training()
         self.run.mkdir(parents=True, exist_ok=True)
-        decisions = self.num_timesteps
-        self._next_snapshot = max(self._next_snapshot, decisions + self.snapshot_every)
-        self._next_evaluation = max(self._next_evaluation, decisions + self.evaluate_every)
+        if self.num_timesteps < self._counted:  # learn() has set its counter back
+            self._before += self._counted
+            self._counted = 0
+        self._next_snapshot = max(self._next_snapshot, self.decisions + self.snapshot_every)
+        self._next_evaluation = max(self._next_evaluation, self.decisions + self.evaluate_every)
         self._choose_opponents()
 
     def _on_step(self) -> bool:
@@ -115,16 +123,18 @@ class SelfPlayCallback(BaseCallback):
         return True
 
     def _on_rollout_start(self) -> None:
-        if self.num_timesteps >= self._next_snapshot:
-            self._next_snapshot = self.num_timesteps + self.snapshot_every
+        self._counted = self.num_timesteps
+        if self.decisions >= self._next_snapshot:
+            self._next_snapshot = self.decisions + self.snapshot_every
             self._add_past_self()
-        if self.num_timesteps >= self._next_evaluation:
-            self._next_evaluation = self.num_timesteps + self.evaluate_every
+        if self.decisions >= self._next_evaluation:
+            self._next_evaluation = self.decisions + self.evaluate_every
             self.evaluate()
         self._choose_opponents()
 
     def _on_training_end(self) -> None:
-        if self.num_timesteps > self._last_evaluation:
+        self._counted = self.num_timesteps
+        if self.decisions > self._last_evaluation:
             self.evaluate()
 
     # --- Opponents and evaluations ----------------------------------------------------------------------
@@ -145,7 +155,7 @@ class SelfPlayCallback(BaseCallback):
 
     def evaluate(self) -> dict[str, float]:
         """Return the win rate against each bot, log it, and save the policy if it is the best so far."""
-        self._last_evaluation = self.num_timesteps
+        self._last_evaluation = self.decisions
         player, rules = self._copy(deterministic=True, name="learner"), self._env.seat.games.rules
         rates = {
             bot.name: play_match(
@@ -165,10 +175,10 @@ class SelfPlayCallback(BaseCallback):
             rows = csv.writer(file)
             if is_new:
                 rows.writerow(["decisions", "bot", "win_rate"])
-            rows.writerows([self.num_timesteps, name, f"{rate:.4f}"] for name, rate in rates.items())
+            rows.writerows([self.decisions, name, f"{rate:.4f}"] for name, rate in rates.items())
         if self.verbose:
             described = ", ".join(f"{100 * rate:.1f} % against {name}" for name, rate in rates.items())
-            print(f"{self.num_timesteps:,} decisions: wins {described} ({self.games} {self.episode}s each)")
+            print(f"{self.decisions:,} decisions: wins {described} ({self.games} {self.episode}s each)")
         return rates
 
     def _choose_opponents(self) -> None:
@@ -178,8 +188,8 @@ class SelfPlayCallback(BaseCallback):
             result *= _MEMORY
 
     def _add_past_self(self) -> None:
-        self.past.append(self._copy(deterministic=False, name=f"past-{self.num_timesteps}"))
-        self._taken_after.append(self.num_timesteps)
+        self.past.append(self._copy(deterministic=False, name=f"past-{self.decisions}"))
+        self._taken_after.append(self.decisions)
         if len(self.past) > self.pool_size:
             index = index_to_drop(self._taken_after)
             self._results.pop(self.past[index].name, None)

@@ -182,11 +182,11 @@ def tournament(
     from gin_env import agents
     from gin_env.matches.tournaments import draw_heat_map, play_tournament
     from gin_env.records import Recorder
-    from gin_env.support.plots import import_matplotlib
+    from gin_env.support.plots import check_picture
 
     check_targets(json, csv, plot, record)
     if plot is not None:
-        import_matplotlib()
+        check_picture(plot)
     entrants = bots or agents.quick_names()
     unit: Episode = "hand" if hands else "game"
     total = games * len(entrants) * (len(entrants) - 1) // 2

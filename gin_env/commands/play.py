@@ -76,7 +76,7 @@ def play(
     if save is None:
         save = Path(typer.get_app_dir("gin-rummy")) / "game.json"
         save.parent.mkdir(parents=True, exist_ok=True)
-    check_targets(save)
+    check_targets(save, record, save.with_name(FILE_NAME))
     if not is_terminal():
         raise ValueError("gin-rummy play needs an interactive terminal; use --web to play in a browser")
     if resume:

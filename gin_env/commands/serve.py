@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from typing import Annotated
 
@@ -26,4 +27,6 @@ def serve_bot(bot: Annotated[str, typer.Argument(help=BOT_HELP)]) -> None:
     from gin_env import agents
     from gin_env.matches.serving import serve
 
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8", errors="replace")
     serve(agents.make(bot, programs=True), sys.stdin, sys.stdout)

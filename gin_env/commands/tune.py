@@ -41,12 +41,12 @@ def tune_tonic(
     resume: Resume = False,
 ) -> None:
     """Search the increments of Tonic's estimator and its knock thresholds by turn."""
-    from gin_env.support.plots import import_matplotlib
+    from gin_env.support.plots import check_picture
     from gin_env.training import tonic
 
     check_targets(csv, json, plot)
     if plot is not None:
-        import_matplotlib()
+        check_picture(plot)
     opponents = tuple(opponent or tonic.OPPONENTS)
     with resumable(resume, json, csv, plot) as log:
         with progress_bar(trials + finalists + 1, "trial") as progress:

@@ -108,7 +108,7 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
         games = self._games_to_reset(options.pop("reset_mask", None))
         decks, dealer = check_deal_options(options, self.seat.games.rules, self.seat.games.whole_game)
         self.seat.reset(games, check_seeds(seed, self.num_envs), decks, dealer)
-        if isinstance(seed, int):
+        if isinstance(seed, int | np.integer):
             super().reset(seed=seed)
         self._begun = True
         self._over[games] = False

@@ -34,8 +34,11 @@ class MatchRecording:
     ) -> None:
         self._recorder = record if isinstance(record, Recorder) else Recorder(record)
         self._closes = self._recorder is not record
-        spell_out(self._recorder, named, bots)
-        self.players = self._recorder.player(bots[0].name), self._recorder.player(bots[1].name)
+        a, b = (
+            self._recorder.player(bot.name, spell_out_bot(name) if isinstance(name, str) else None)
+            for name, bot in zip(named, bots, strict=True)
+        )
+        self.players = a, b
         self._waiting: dict[int, GameRecord] = {}
         self._num_written = 0
 

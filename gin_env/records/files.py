@@ -126,12 +126,12 @@ class Recorder:
         """Set the text that makes the bot of this name, for `player`."""
         self._spelled[name] = text
 
-    def player(self, name: str) -> Player:
-        """Return the bot of this name as a player, with the text set by `spell`, if any.
+    def player(self, name: str, text: str | None = None) -> Player:
+        """Return the bot of this name as a player, made by `text`; by default that set by `spell`, if any.
 
         Raises RecordError for a name that cannot be shown in a terminal.
         """
-        return Player(check_text("a bot's name", name), self._spelled.get(name))
+        return Player(check_text("a bot's name", name), text or self._spelled.get(name))
 
     def close(self) -> None:
         """Flush everything to disk and close the file."""

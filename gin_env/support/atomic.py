@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import shutil
 import sys
@@ -91,9 +92,12 @@ def remove_partials(folder: Path) -> None:
         partial.unlink(missing_ok=True)
 
 
+_OPEN_FILE = re.compile(r"/dev/(stdout|stderr|fd/\d+)|/proc/(self|\d+)/fd/\d+")
+
+
 def _is_special(path: Path) -> bool:
     """Return whether to write directly: to a device, a pipe, or an open file such as ``/dev/stdout``."""
-    if Path(os.path.abspath(path)).parts[1:2] in (("dev",), ("proc",)):
+    if _OPEN_FILE.fullmatch(os.path.abspath(path)):
         return True
     return path.exists() and not path.is_file() and not path.is_dir()
 

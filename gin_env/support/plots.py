@@ -36,6 +36,17 @@ def import_matplotlib() -> tuple[type[Figure], ColormapRegistry]:
     return Figure, colormaps
 
 
+def check_picture(path: str | Path) -> None:
+    """Check that a picture can be drawn for this path.
+
+    Raises ImportError as `import_matplotlib` does, or ValueError for an ending that no format has.
+    """
+    figure = import_matplotlib()[0]()
+    ending, known = Path(path).suffix[1:], figure.canvas.get_supported_filetypes()
+    if ending and ending.lower() not in known:
+        raise ValueError(f"{path}: pictures end in {', '.join(sorted(known))}, not in {ending}")
+
+
 def new_figure(
     width: float, height: float, rows: int = 1, columns: int = 1, **options: Any
 ) -> tuple[Figure, Any]:

@@ -120,6 +120,11 @@ class HumanGame:
             raise IllegalActionError("it is not your turn")
         self._play(check_action(action))
 
+    def make_bot_again(self) -> None:
+        """Make the bot again from its name, as after an error of its program. Raises as `__init__` does."""
+        if not self._opponent_is_object:
+            self.bot = agents.resolve(self.opponent, programs=True)
+
     def let_bot_act(self) -> None:
         """Play one action of the bot. Raises as `bot_action` and `play_for_bot` do."""
         self.play_for_bot(self.bot_action())

@@ -9,6 +9,7 @@ import json
 import subprocess
 import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 from unittest import mock
 
 import numpy as np
@@ -16,7 +17,7 @@ import pytest
 from watching_bots import PlaysItself
 
 import gin_env
-from gin_env import IllegalActionError, agents, cli, play_match
+from gin_env import IllegalActionError, agents, cli, play_match, records
 from gin_env.agents import Agent
 from gin_env.agents.simple import SimpleBot
 from gin_env.batch import Games
@@ -265,3 +266,24 @@ def test_command_line_errors_are_one_line():
 def test_command_line_help_has_examples():
     assert "gin-rummy match simple random" in gin_rummy("match", "--help").stdout
     assert "simple" in gin_rummy("bots").stdout
+
+
+class Other(SimpleBot):
+    """Has the name of another bot."""
+
+
+def test_recorded_players_of_one_name_are_told_apart(tmp_path):
+    torch = pytest.importorskip("torch")
+    from gin_env.agents.policies.candidate_network import CandidateScorer, save_candidate_policy
+
+    paths = [tmp_path / folder / "mine" / "policy.safetensors" for folder in "ab"]
+    for seed, path in enumerate(paths):
+        torch.manual_seed(seed)
+        path.parent.mkdir(parents=True)
+        save_candidate_policy(path, CandidateScorer(4))
+    play_match(str(paths[0]), str(paths[1]), 4, 1, episode="hand", record=tmp_path / "games.jsonl")
+    for game in records.read(tmp_path / "games.jsonl"):
+        assert {Path(player.bot.partition(":d")[0]) for player in game.players} == set(paths)
+    play_match("simple", Other(), 2, 1, episode="hand", record=tmp_path / "others.jsonl")
+    for game in records.read(tmp_path / "others.jsonl"):
+        assert {player.bot for player in game.players} == {"simple:knock_at=10", None}

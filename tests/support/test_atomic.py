@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from typer.testing import CliRunner
@@ -16,6 +18,7 @@ from typer.testing import CliRunner
 from gin_env import cli
 from gin_env.support import atomic, files
 from gin_env.support.exits import one_line_errors
+from gin_env.support.files import write_json
 
 
 def names(folder: Path) -> list[str]:
@@ -243,3 +246,11 @@ def test_full_disk_prints_one_line(monkeypatch, capsys):
         cli.main()
     assert ended.value.code == 1
     assert capsys.readouterr().err.splitlines()[-1] == "gin-rummy: No space left on device: /dev/full"
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="needs a folder below /dev")
+def test_files_below_dev_are_replaced():
+    with TemporaryDirectory(dir="/dev/shm") as folder:
+        for number in (1, 2):
+            write_json(Path(folder) / "numbers.json", [number])
+        assert json.loads((Path(folder) / "numbers.json").read_text()) == [2]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from gin_env.cli import app
 from gin_env.support import plots
 
 colors = pytest.importorskip("matplotlib.colors", reason='pip install "gin-env[plots]"')
@@ -96,3 +98,12 @@ def test_footer_is_below_everything_else():
 )
 def test_footer_shows_games_seed_and_release(given, line):
     assert plots.origin_line(*given) == line
+
+
+def test_unknown_ending_is_refused_before_the_matches(tmp_path):
+    pictures = (["tournament", "simple", "random", "--games", "2"], ["tune", "tonic", "--trials", "1"])
+    for command in pictures:
+        done = CliRunner().invoke(app, [*command, "--plot", str(tmp_path / "table.xyz")])
+        assert isinstance(done.exception, ValueError)
+        assert "pictures end in" in str(done.exception)
+    assert not list(tmp_path.iterdir())

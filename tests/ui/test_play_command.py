@@ -183,3 +183,10 @@ def test_saved_game_with_another_opponent_is_refused(screens, tmp_path):
     assert "the saved game is against simple, not tonic" in str(done.exception)
     assert screens.made == []
     assert run("--resume", "--save", str(save), "--opponent", "simple").exit_code == 0
+
+
+def test_save_and_record_cannot_be_one_file(screens, tmp_path):
+    games = str(tmp_path / "games.jsonl")
+    done = run("--save", games, "--record", games)
+    assert "is named for two outputs" in str(done.exception)
+    assert not screens.made

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import socket
 import threading
 from pathlib import Path
@@ -18,7 +19,7 @@ from played_positions import played, redealt
 from starlette.testclient import TestClient
 
 from gin_env import records
-from gin_env.game.actions import DRAW_STOCK
+from gin_env.game.actions import DRAW_STOCK, PASS
 from gin_env.game.cards import card_text
 from gin_env.game.rules import Rules
 from gin_env.ui.card_art import card_sheet
@@ -597,3 +598,39 @@ def test_belief_probabilities_are_integers():
     one = window()
     rows = one.ask("belief")["rows"]
     assert np.array([row["chances"] for row in rows]).dtype.kind == "i"
+
+
+def test_game_goes_on_and_says_that_it_cannot_be_saved(tmp_path):
+    folder = tmp_path / "windows"
+    folder.mkdir()
+    one = Window(TableApi(opponent="simple", seed=7, save_folder=folder))
+    one.ask("new")
+    shutil.rmtree(folder)
+    name = "bot" if one.table["waits_for_bot"] else "act"
+    answer = one.ask(name, version=one.state["version"], action=PASS)
+    assert "cannot be saved" in answer["error"]
+    assert answer["version"] == one.state["version"]
+
+
+def test_bot_is_made_again_after_an_error():
+    """A program that has ended would never answer again."""
+
+    class Ended:
+        name = "ended"
+
+        def act(self, view):
+            raise ValueError("it has ended")
+
+    api = TableApi(opponent="simple", seed=7)
+    one = Window(api)
+    one.ask("new")
+    while not one.table["waits_for_bot"]:
+        one.step()
+    api._sessions.find(one.token).game.bot = Ended()
+    assert "it has ended" in one.ask("bot", 400, version=one.state["version"])["error"]
+    one.change("bot")
+
+
+def test_wrong_seed_is_refused_before_serving():
+    with pytest.raises(ValueError, match="seed must be"):
+        TableApi(seed=-1)

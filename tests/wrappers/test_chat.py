@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from types import SimpleNamespace
 
 import pytest
 from example_scripts import EXAMPLES, load_example
@@ -144,3 +145,11 @@ def test_table_of_the_examples_is_current(url):
     shown = page.read_text().split("<!-- arena -->\n")[1].split("<!-- end -->")[0].strip()
     output = run(f"hasty@{url}", "simple", *["--games", "10", "--hands", "--seed", "1", "--price-a", "1/5"])
     assert output[output.index("| player") :].strip() == shown
+
+
+@pytest.mark.parametrize("reply", ["<html></html>", SimpleNamespace(choices=None, usage=None)])
+def test_answer_that_is_not_a_chat_is_a_connection_error(url, monkeypatch, reply):
+    bot = chat.ChatBot("last", url)
+    monkeypatch.setattr(bot._client.chat.completions, "create", lambda **_: reply)
+    with pytest.raises(ConnectionError, match="does not answer like a chat server"):
+        play_match(bot, "simple", 2, 1, episode="hand")

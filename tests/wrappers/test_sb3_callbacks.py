@@ -67,6 +67,16 @@ def test_callback_continues_with_a_flat_policy(tmp_path):
     assert (tmp_path / "policy.safetensors").exists()
 
 
+def test_second_call_of_learn_evaluates_and_saves_again(tmp_path):
+    model = new_model(new_games(candidates=False), CardPolicy, net_arch=[8], card_features=4)
+    callback = small_callback(tmp_path, bots=["simple"], evaluate_every=10**9)
+    for _ in range(2):
+        model.learn(2 * ROLLOUT, callback=callback)
+    with (tmp_path / "evaluations.csv").open() as file:
+        assert [int(row["decisions"]) for row in csv.DictReader(file)] == [2 * ROLLOUT, 4 * ROLLOUT]
+    assert [bot.name for bot in callback.past] == [f"past-{count * ROLLOUT}" for count in (1, 3)]
+
+
 def test_evaluations_play_under_the_rules_of_the_environment(tmp_path):
     class Bot:
         name, seen = "watcher", set()

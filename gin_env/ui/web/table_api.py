@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from gin_env import agents
 from gin_env.agents import Agent
 from gin_env.game.rules import Rules, check_rules
+from gin_env.game.streams import check_seed
 from gin_env.records import GameRecord, Position
 from gin_env.ui.hints import hint, make_estimator
 from gin_env.ui.human_game import HumanGame
@@ -64,6 +65,8 @@ class TableApi:
     def __post_init__(self) -> None:
         _estimator(self.estimator)
         self._rules = check_rules(self.rules)
+        if self.seed is not None:
+            check_seed(self.seed)
         self._sessions = Sessions(self.save_folder, self.finished, self.opponent)
         self._bot_lock = threading.Lock()
         self._made: dict[str, Agent] = {}
@@ -166,7 +169,11 @@ class TableApi:
         def let_bot_act(session: Session) -> None:
             if not session.game.waits_for_bot:
                 raise ValueError("it is not the bot's turn")
-            session.game.let_bot_act()
+            try:
+                session.game.let_bot_act()
+            except Exception:
+                session.game.make_bot_again()  # a program that has ended would never answer
+                raise
 
         return self._change(request, token, let_bot_act)
 
@@ -266,7 +273,10 @@ class TableApi:
             if request.get("version") != session.version:
                 return 409, self._answer(session)
             change(session)
-            self._sessions.changed(session)
+            try:
+                self._sessions.changed(session)
+            except OSError as error:
+                return 200, self._answer(session) | {"error": f"This game cannot be saved: {error}"}
             return 200, self._answer(session)
 
     def _look(self, token: str, ask: Callable[[Session], Answer]) -> Answer:
