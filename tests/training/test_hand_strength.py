@@ -460,3 +460,12 @@ def test_provenance_names_the_players_of_the_data(explorer, players):
         "--estimator uniform --data-seed 0 --schedule fast --seed 4 --candidates 2 --epochs 2"
     )
     assert described["candidates"][1] == {"seed": 5, "validation_loss": 0.7, "win_rate": 0.4}
+
+
+def test_stored_data_of_other_settings_are_refused(tmp_path):
+    few = {"estimator": "uniform", "observations": 20}
+    recipes.load_or_generate(tmp_path, "simple", **few)
+    stored = recipes.data_file(tmp_path, "simple", "last", "uniform", 20, 0)
+    stored.rename(recipes.data_file(tmp_path, "simple", "last", "uniform", 20, 1))
+    with pytest.raises(ValueError, match="holds other data: seed 0, not 1"):
+        recipes.load_or_generate(tmp_path, "simple", seed=1, **few)

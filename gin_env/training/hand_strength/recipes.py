@@ -89,7 +89,7 @@ def data_file(
     rules: Rules | None = None,
 ) -> Path:
     """Return the path of a data set in a folder."""
-    name = f"{data_set}_{stages}_{estimator}_{observations}_{seed}"
+    name = f"{data_set}_{stages}_{estimator.replace('/', '-')}_{observations}_{seed}"
     return folder / f"{name}{'' if rules in (None, Rules()) else f'_{rules.text}'}.npz"
 
 
@@ -105,10 +105,21 @@ def load_or_generate(
     workers: int | Literal["all"] | Workers = 1,
     progress: Callable[[int], object] | None = None,
 ) -> DataSet:
-    """Return the data set of these settings, loaded from its file or generated and saved there."""
+    """Return the data set of these settings, loaded from its file or generated and saved there.
+
+    Raises ValueError if the file holds other data.
+    """
     path = data_file(folder, data_set, stages, estimator, observations, seed, rules)
     if path.exists():
-        return DataSet.load(path)
+        data = DataSet.load(path)
+        expected: dict[str, Any] = {"name": data_set, "stages": stages, "estimator": estimator}
+        expected |= {"observations": observations, "seed": seed, "rules": (rules or Rules()).text}
+        for key, value in expected.items():
+            if data.metadata.get(key, value) != value:
+                raise ValueError(
+                    f"{path} holds other data: {key} {data.metadata[key]}, not {value}; remove it"
+                )
+        return data
     data = generate(
         data_set,
         observations,
