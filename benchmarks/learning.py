@@ -132,8 +132,8 @@ def store(experiment: str, rows: list[Row], bots: list[str], arguments: list[str
     found = find(experiment)
     run = Run(found.seed, False, out.parent / ".cache")
     run.used(*bots)
-    told = [argument for argument in arguments if argument != "--collect"]
-    command = " ".join(["python benchmarks/learning.py", *told])
+    kept = [argument for argument in arguments if argument != "--collect"]
+    command = " ".join(["python benchmarks/learning.py", *kept])
     print(f"wrote {results.describe(found, run, rows, command, None).save(out)}")
 
 

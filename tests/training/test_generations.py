@@ -334,6 +334,9 @@ def test_invalid_settings_fail_before_training(whole_run, tmp_path):
     folder, _ = whole_run
     with pytest.raises(ValueError, match="other settings"):
         next(loop.run(folder, 3, replace(TINY, seed=9)))
+    with pytest.raises(ValueError, match="seed must be"):
+        next(loop.run(tmp_path / "large", 1, replace(TINY, seed=2**60)))
+    assert not (tmp_path / "large").exists()
     with pytest.raises(ValueError, match="unknown bot 'nobody'"):
         next(loop.run(tmp_path / "new", 1, replace(TINY, pool={"nobody": 1.0})))
     with pytest.raises(FileNotFoundError, match="no generation has been kept"):

@@ -34,6 +34,7 @@ from gin_env.agents.generations.bot import GenerationBot
 from gin_env.agents.generations.network import GenerationNetwork, load_network, save_network
 from gin_env.matches.matches import MatchResult, play_match
 from gin_env.matches.provenance import describe_bot
+from gin_env.support.checks import check_integer
 from gin_env.support.files import write_json
 from gin_env.support.workers import Workers, opened
 from gin_env.training.generations.experience import Experience, load_experiences, save_experiences
@@ -73,7 +74,7 @@ class LoopSettings:
     games: int = 10_000
     """Number of games in each evaluation match."""
     seed: int = 1
-    """Random seed."""
+    """Random seed, at most 10**12."""
     search: Search = field(default_factory=Search)
     """How positions are found and decisions tried."""
 
@@ -117,6 +118,8 @@ def run(
     Raises ValueError for settings that differ from those of the run in the folder, or for a broken history.
     """
     folder = Path(folder)
+    if settings is not None:
+        check_integer("seed", settings.seed, 0, 10**12)
     settings, history = open_run(folder, settings)
     for bot in (settings.ancestor, *settings.pool):
         agents.make(bot)  # raise for an unknown name before any work is done
