@@ -109,7 +109,7 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
         decks, dealer = check_deal_options(options, self.seat.games.rules, self.seat.games.whole_game)
         self.seat.reset(games, check_seeds(seed, self.num_envs), decks, dealer)
         if isinstance(seed, int | np.integer):
-            super().reset(seed=seed)
+            super().reset(seed=int(seed))
         self._begun = True
         self._over[games] = False
         self._steps[games] = 0

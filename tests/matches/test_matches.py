@@ -272,7 +272,7 @@ class Other(SimpleBot):
     """Has the name of another bot."""
 
 
-def test_recorded_players_of_one_name_are_told_apart(tmp_path):
+def test_recorded_players_of_one_name_have_their_own_texts(tmp_path):
     torch = pytest.importorskip("torch")
     from gin_env.agents.policies.candidate_network import CandidateScorer, save_candidate_policy
 

@@ -600,7 +600,7 @@ def test_belief_probabilities_are_integers():
     assert np.array([row["chances"] for row in rows]).dtype.kind == "i"
 
 
-def test_game_goes_on_and_says_that_it_cannot_be_saved(tmp_path):
+def test_game_that_cannot_be_saved_continues(tmp_path):
     folder = tmp_path / "windows"
     folder.mkdir()
     one = Window(TableApi(opponent="simple", seed=7, save_folder=folder))
