@@ -130,7 +130,7 @@ def match_text(result: MatchResult, confidence: float) -> str:
     best = 0 if result.win_rate >= 0.5 else 1
     rates = (result.win_rate, 1 - result.win_rate)
     low, high = (low, high) if best == 0 else (1 - high, 1 - low)
-    headline = f"no {unit} of {result.games:,} was decided between {names[0]} and {names[1]}"
+    headline = result.summary(confidence).splitlines()[0]  # if nothing was decided, it says so
     if sum(result.wins):
         headline = (
             f"{names[best]} won {100 * rates[best]:.2f} % of {sum(result.wins):,} decided {unit}s against "

@@ -205,11 +205,15 @@ def ratio_row(totals: np.ndarray, counts: np.ndarray | None = None, digits: int 
     }
 
 
+def half_width(row: Row, name: str = "") -> float:
+    """Return half of the width of a `ratio_row`'s interval."""
+    prefix = f"{name}_" if name else ""
+    return float(row[f"{prefix}high"] - row[f"{prefix}low"]) / 2
+
+
 def plus_minus(row: Row, digits: int, name: str = "", sign: str = "") -> str:
     """Return the value of a `ratio_row`, plus or minus half of its 95 % interval; `sign` is "" or "+"."""
-    prefix = f"{name}_" if name else ""
-    half = (row[f"{prefix}high"] - row[f"{prefix}low"]) / 2
-    return f"{row[name or 'value']:{sign}.{digits}f} ± {half:.{digits}f}"
+    return f"{row[name or 'value']:{sign}.{digits}f} ± {half_width(row, name):.{digits}f}"
 
 
 def percent(share: float) -> float:

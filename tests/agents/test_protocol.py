@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -226,6 +228,14 @@ def test_serve_command_prints_errors_on_one_line():
     assert [json.loads(line)["type"] for line in done.stdout.splitlines()] == ["ready", "action"]
     failed = CliRunner().invoke(app, ["match", "process:/no/such/program", "simple", "--games", "2"])
     assert isinstance(failed.exception, OSError)
+
+
+def test_served_bot_answers_after_a_line_that_is_not_utf_8():
+    hello = protocol.line({"type": "hello", "protocol": 1}).encode()
+    command = [sys.executable, "-c", "from gin_env.cli import main; main()", "serve-bot", "simple"]
+    environment = os.environ | {"PYTHONIOENCODING": "utf-8:strict"}
+    done = subprocess.run(command, input=hello + b"\xff\xfe\n" + hello, capture_output=True, env=environment)
+    assert [json.loads(line)["type"] for line in done.stdout.splitlines()] == ["ready", "error", "ready"]
 
 
 def test_program_that_closes_its_output_is_stopped(tmp_path):

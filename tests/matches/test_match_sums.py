@@ -12,6 +12,7 @@ from hand_endings import SHORT, SITUATIONS, NeverKnocks, Plain
 from watching_bots import PlaysItself
 
 from gin_env import MatchResult, Rules, play_match
+from gin_env.commands.matches import match_text
 from gin_env.game.batch_kernels import HAND_RESULT
 from gin_env.game.state import GIN, KNOCK_WON, UNDERCUT, VOID
 from gin_env.matches import matches, shards
@@ -240,6 +241,7 @@ def test_match_json_round_trips(deals):
             {"deals": {name: [[0, 0]] for name in DEAL_RESULT.names}},
             "not a match result: .* must have 5 deals",
         ),
+        ({"deals": {name: [[300, 0]] * 5 for name in DEAL_RESULT.names}}, "not a match result: "),
         ({"games": "four"}, "not a match result: "),
         ({"rules": {"knock": 3}}, "not a match result: .*knock"),
     ],
@@ -260,6 +262,7 @@ def test_match_result_needs_every_figure():
 def test_summary_of_a_match_without_a_decided_hand():
     match = play_match(NeverKnocks(), NeverKnocks(), 4, seed=2, episode="hand")
     assert match.summary().startswith("no hand of 4 was decided between ")
+    assert match_text(match, 0.95).startswith("no hand of 4 was decided between ")
 
 
 def test_progress_adds_up_to_the_games():

@@ -36,6 +36,7 @@ STORED = stored(RESULTS)
 ROUNDED = 1e-3
 """Stored ends of intervals have at least three decimal places."""
 FIVE_PLACES = ("003/authors-scoring", "003/bayes-readings", "003/stronger-players")
+"""Results that keep five decimal places or more."""
 
 
 def prefixes(row: dict) -> set[str]:

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.special import stdtrit
 
 pytest.importorskip("torch")
-
 
 from gin_env import agents, cards
 from gin_env.batch import Games
@@ -106,4 +106,6 @@ def test_each_block_of_positions_has_its_own_seed(tmp_path, monkeypatch):
 
     monkeypatch.setattr(one_step, "Trial", SeedTrial)
     (row,) = one_step.measure_one_step(Run(7, True, tmp_path))
-    assert (row["won"], row["won_moments"][0]) == (7.5, 2)
+    low, high = (7.5 + sign * 0.5 * stdtrit(1, 0.975) for sign in (-1, 1))  # the standard error is 0.5
+    assert (row["won"], row["won_low"], row["won_high"]) == pytest.approx((7.5, low, high), abs=1e-4)
+    assert row["won_moments"][0] == 2

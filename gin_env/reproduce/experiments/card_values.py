@@ -21,8 +21,7 @@ from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
 from gin_env.game.cards import CARD_VALUES, NUM_CARDS, card_id, card_text
 from gin_env.game.hands import unmelded_cards
-from gin_env.matches.intervals import deviations, mean_interval
-from gin_env.reproduce.experiment import V4, Experiment, Row, Run, by, interval, markdown, moments_of
+from gin_env.reproduce.experiment import V4, Experiment, Row, Run, by, interval, markdown, ratio_row
 
 HANDS, ORDERS = 150, 60
 """Numbers of hands, and of random orders for each."""
@@ -102,18 +101,16 @@ def measure_values(run: Run) -> list[Row]:
     rows: list[Row] = []
     for (kind, points), sums in sorted(found.items()):
         totals, counts = np.array(sums).T
-        value = float(totals.sum() / counts.sum())
         row: Row = {"of": "kinds", "kind": kind, "points": points, "cards": int(counts.sum())}
-        low, high = mean_interval(value, deviations(totals, counts)) if len(counts) > 1 else (value, value)
-        row |= {"value": round(value, 3), "low": round(low, 3), "high": round(high, 3)}
-        rows.append(row | ({"moments": moments_of(totals, counts)} if len(counts) > 1 else {}))
+        if len(counts) > 1:
+            rows.append(row | ratio_row(totals, counts, 3))
+        else:  # in a quick run
+            rows.append(row | dict.fromkeys(("value", "low", "high"), round(float(totals[0] / counts[0]), 3)))
     hand = np.array([card_id(text) for text in EXAMPLE])
     values = play_subsets(hand, rng, run.size(EXAMPLE_ORDERS, 5), run.seed)
     for card, kind, each in zip(hand, card_kinds(hand), values.T, strict=True):
-        value = float(each.mean())
-        low, high = mean_interval(value, each - value)
-        row = {"of": "example", "card": card_text(int(card)), "kind": kind, "value": round(value, 3)}
-        rows.append(row | {"low": round(low, 3), "high": round(high, 3), "moments": moments_of(each)})
+        row = {"of": "example", "card": card_text(int(card)), "kind": kind}
+        rows.append(row | ratio_row(each, digits=3))
     return rows
 
 

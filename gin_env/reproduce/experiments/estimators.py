@@ -10,7 +10,17 @@ import numpy as np
 
 from gin_env import agents, estimators
 from gin_env.game.cards import card_columns
-from gin_env.reproduce.experiment import Experiment, Row, Run, by, in_order, markdown, plus_minus, ratio_row
+from gin_env.reproduce.experiment import (
+    Experiment,
+    Row,
+    Run,
+    by,
+    half_width,
+    in_order,
+    markdown,
+    plus_minus,
+    ratio_row,
+)
 from gin_env.support.plots import BLUE, ORANGE, new_figure, save_figure
 from gin_env.training.estimators import figures
 from gin_env.training.estimators.evaluation import Evaluation, estimate_along, evaluate_estimators
@@ -184,7 +194,7 @@ def draw_stronger(rows: Sequence[Row], path: Path, origin: str) -> None:
             np.arange(len(groups)) + offset,
             [row["value"] for row in chosen],
             0.38,
-            yerr=[(row["high"] - row["low"]) / 2 for row in chosen],
+            yerr=[half_width(row) for row in chosen],
             color=colour,
             label="trained on " + {"simple": "simple", "tonic": "tonic-paper"}[watched],
         )

@@ -26,7 +26,7 @@ from gin_env.batch import Games
 from gin_env.game.rules import Rules
 from gin_env.game.state import STOCK_ONLY
 from gin_env.observations.views import PlayerView
-from gin_env.reproduce.experiment import Row, Run, markdown, plus_minus, ratio_row
+from gin_env.reproduce.experiment import Row, Run, half_width, markdown, plus_minus, ratio_row
 from gin_env.reproduce.labels import shown
 from gin_env.support.files import write_json
 from gin_env.support.plots import new_figure, save_figure
@@ -266,7 +266,7 @@ def draw_one_step(rows: Sequence[Row], path: Path, origin: str) -> None:
             axes.errorbar(
                 [row["samples"] for row in line],
                 [row["won"] for row in line],
-                [(row["won_high"] - row["won_low"]) / 2 for row in line],
+                [half_width(row, "won") for row in line],
                 marker="o",
                 capsize=3,
                 label=f"{shown(belief)}, {_length(turns)}".replace("`", ""),

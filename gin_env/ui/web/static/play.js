@@ -108,10 +108,10 @@ async function send(name, content = {}) {
   try {
     const { status, answer } = await ask(name, { version: game.version, ...content });
     busy = false;
-    if (answer.table) receive(answer, name);
-    if (answer.table && answer.error) say(answer.error);
-    else if (answer.table) return;
-    else if (status === 404) await newGame(setup.opponent, setup.rules, false);
+    if (answer.table) {
+      receive(answer, name);
+      if (answer.error) say(answer.error);
+    } else if (status === 404) await newGame(setup.opponent, setup.rules, false);
     else say(answer.error);
   } catch (error) {
     failed(error, () => location.reload());
