@@ -44,21 +44,15 @@ BOTS: Registry[Any] = Registry(
             files_by_parameter={"weights": "generations/data/generation.safetensors"},
         ),
         "policy": Declaration(
-            "policies.candidate_policy:CandidatePolicyBot.shipped",
+            "policies.improved_policy:ImprovedPolicyBot",
             needs_torch=True,
-            files=("data/policy.safetensors",),
+            files_by_parameter={"weights": "data/{}.safetensors", "gains": "data/policy-gains.safetensors"},
         ),
-        "policy-2": Declaration(
-            "policies.candidate_policy:CandidatePolicyBot.shipped_second",
+        "policy-1": Declaration(
+            "policies.candidate_policy:CandidatePolicyBot.shipped_first",
             needs_torch=True,
             only_by_name=True,
-            files=("data/policy-2.safetensors",),
-        ),
-        "policy-3": Declaration(
-            "policies.candidate_policy:CandidatePolicyBot.shipped_third",
-            needs_torch=True,
-            only_by_name=True,
-            files=("data/policy-3.safetensors",),
+            files=("data/policy-1.safetensors",),
         ),
         "policy-variants": Declaration(
             "policies.candidate_policy:CandidatePolicyBot.shipped_for_variants",
@@ -72,17 +66,15 @@ BOTS: Registry[Any] = Registry(
             only_by_name=True,
             files=("data/policy-memory.safetensors",),
         ),
-        "policy-improved": Declaration(
-            "policies.improved_policy:ImprovedPolicyBot",
-            needs_torch=True,
-            only_by_name=True,
-            files=("data/policy-2.safetensors",),
-            files_by_parameter={"network": "data/policy-improved.safetensors"},
-        ),
         "search": Declaration(
             "search.bot:SearchBot",
             needs_torch=True,
             slow=True,
+            files=(
+                "data/policy-gains.safetensors",
+                "data/policy-1.safetensors",
+                "search/data/opponents.safetensors",
+            ),
             files_by_parameter={"policy": "data/{}.safetensors"},
         ),
     },

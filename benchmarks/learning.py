@@ -39,8 +39,8 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 MATCH_SEED = 7
 """Seed of all matches, so that every policy plays the same decks."""
 NO_EVALUATIONS = ("--evaluate-every", "1e9", "--final-games", "2")
-GROWTH_OPPONENTS = ("simple", "policy")
-ABLATION_OPPONENTS = ("simple", "simple:knock_at=0", "tonic", "generation", "policy")
+GROWTH_OPPONENTS = ("simple", "policy-1")
+ABLATION_OPPONENTS = ("simple", "simple:knock_at=0", "tonic", "generation", "policy-1")
 ABLATIONS: dict[str, tuple[str, ...]] = {
     "unchanged": (),
     "entropy bonus 0.01": ("--ent-coef", "0.01"),
@@ -190,7 +190,7 @@ def growth(
     work: Work = Path("runs/growth"),
     out: Out = Path("results"),
 ) -> None:
-    """Train with growing budgets, and play matches against `simple` and `policy`."""
+    """Train with growing budgets, and play matches against `simple` and `policy-1`."""
     rows: list[Row] = []
     for budget in numbers(decisions):
         for seed in numbers(seeds if budget <= 10_000_000 else long_seeds):

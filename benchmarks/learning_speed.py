@@ -167,15 +167,15 @@ def of_candidates() -> Callable[[], Rates]:
 
 
 def of_the_policy() -> Callable[[], Rates]:
-    """Decisions of the bot `policy`, in batches of 1,024."""
-    games, bot = positions(), agents.make("policy")
+    """Decisions of the bot `policy-1`, in batches of 1,024."""
+    games, bot = positions(), agents.make("policy-1")
     view = games.views(games.everyone[~games.done])
 
     def measure() -> Rates:
         begun = time.perf_counter()
         for _ in range(50):
             bot.act(view)
-        return {"decisions of policy": 50 * len(view) / (time.perf_counter() - begun)}
+        return {"decisions of policy-1": 50 * len(view) / (time.perf_counter() - begun)}
 
     measure()
     return measure
@@ -214,7 +214,7 @@ def main(
     for row in rows:
         print(f"{row['what']:50} {row['a_second']:>12,}")
     run = Run(0, False, out.parent / ".cache")
-    run.used("simple", "policy")
+    run.used("simple", "policy-1")
     command = " ".join(["python benchmarks/learning_speed.py", *sys.argv[1:]])
     stored = results.describe(find("ppo/speed"), run, rows, command, None)
     print(f"wrote {stored.save(out)}")

@@ -56,10 +56,9 @@ NUM_OUTPUTS = 4
 """Logits and values of both actions of a row."""
 IMPOSSIBLE = -1e9
 """Logit of an impossible action."""
-SHIPPED = Path(__file__).parents[1] / "data" / "policy.safetensors"
-"""The weights of the bot ``policy``."""
-PACKAGED = ("policy", "policy-2", "policy-3", "policy-variants", "policy-memory")
-"""The bots whose weights are packaged."""
+DATA = Path(__file__).parents[1] / "data"
+PACKAGED = ("policy", "policy-1", "policy-variants", "policy-memory")
+"""The bots whose weights are packaged in `DATA`."""
 _READERS = {
     "row_first.weight": "row",
     "table_first.weight": "context",
@@ -276,7 +275,7 @@ def save_candidate_policy(
 
 def find_candidate_policy(policy: str | Path) -> tuple[CandidateScorer, tuple[Rules, ...], Episode]:
     """Return (network, rules, episode) from a file, or for a name in `PACKAGED` from the packaged weights."""
-    return load_candidate_policy(SHIPPED.with_stem(str(policy)) if policy in PACKAGED else policy)
+    return load_candidate_policy(DATA / f"{policy}.safetensors" if policy in PACKAGED else policy)
 
 
 def find_policy_of_games(policy: str | Path) -> CandidateScorer:

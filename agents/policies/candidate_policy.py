@@ -1,7 +1,6 @@
 """A bot that plays a policy that scores candidates (`gin_env.agents.policies.candidate_network`).
 
->>> agents.make("policy")
->>> agents.make("policy-2")
+>>> agents.make("policy-1")
 >>> agents.make("policy-variants")
 >>> agents.make("policy-memory")
 >>> agents.make("runs/first/policy.safetensors")
@@ -98,31 +97,21 @@ class CandidatePolicyBot:
         self.sees_scores = check_choice("episode", episode, EPISODES) == "game"
 
     @classmethod
-    def shipped(cls, deterministic: bool = True) -> CandidatePolicyBot:
-        """Return the bot ``policy``, which was trained under the default rules and plays under any."""
-        return cls._packaged("policy", deterministic)
+    def shipped_first(cls, deterministic: bool = True) -> CandidatePolicyBot:
+        """Return the bot ``policy-1``, which was trained without the feature `leaves_upcard`.
 
-    @classmethod
-    def shipped_second(cls, deterministic: bool = True) -> CandidatePolicyBot:
-        """Return the bot ``policy-2``: ``policy``, trained further with the feature `leaves_upcard`.
-
-        Without it, the network of ``policy`` takes too many upcards.
+        It was trained under the default rules and plays under any. It takes too many upcards.
         """
-        return cls._packaged("policy-2", deterministic)
-
-    @classmethod
-    def shipped_third(cls, deterministic: bool = True) -> CandidatePolicyBot:
-        """Return the bot ``policy-3``, which learned from random weights with layers twice as wide."""
-        return cls._packaged("policy-3", deterministic)
+        return cls._packaged("policy-1", deterministic)
 
     @classmethod
     def shipped_for_variants(cls, deterministic: bool = True) -> CandidatePolicyBot:
-        """Return the bot ``policy-variants``: ``policy``, trained further under five presets and others."""
+        """Return the bot ``policy-variants``: ``policy-1``, trained further under five presets and others."""
         return cls._packaged("policy-variants", deterministic)
 
     @classmethod
     def shipped_with_memory(cls, deterministic: bool = True) -> CandidatePolicyBot:
-        """Return the bot ``policy-memory``: ``policy-2``, trained further with a memory of earlier hands."""
+        """Return the bot ``policy-memory``: ``policy``, trained further with a memory of earlier hands."""
         return cls._packaged("policy-memory", deterministic)
 
     @classmethod

@@ -36,7 +36,7 @@ except ImportError as error:  # pragma: no cover - the tests have torch
 KIND = "gain network"
 FILE_VERSION = "1"
 """Increased when the layers of the network change. Files of other versions are refused."""
-PACKAGED = Path(__file__).parents[1] / "data" / "policy-improved.safetensors"
+PACKAGED = Path(__file__).parents[1] / "data" / "policy-gains.safetensors"
 MAX_UNITS = 1024
 MAX_TRIED = 4
 """Number of the policy's most probable actions whose gains are predicted, at most."""

@@ -1,17 +1,19 @@
-"""``policy-improved``: the bot ``policy-2`` with better discards.
+"""``policy``: a policy trained by PPO, whose discards a second network improves.
 
-Where `policy-2` has to discard, a second network (`gin_env.agents.policies.gain_network`) predicts what its
-most probable actions gain in games of `policy-2` against itself. The action with the highest gain is played,
-if it is better than the choice of `policy-2` by a margin. This is one step of policy improvement.
+A network that scores candidates (`gin_env.agents.policies.candidate_network`) makes all decisions. Where it
+has to discard, a second network (`gin_env.agents.policies.gain_network`) predicts what its most probable
+actions gain in games of the first network against itself. The action with the highest gain is played, if it
+is better than the first network's choice by a margin. This is one step of policy improvement.
 `gin_env.training.action_values` describes how gains are measured.
 
-Results: docs/results/learning.md, "Better discards".
+Results: docs/results/learning.md, "The bot policy".
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from gin_env.agents.policies.candidate_network import CandidateScorer, find_candidate_policy
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policies.gain_network import PACKAGED, GainPredictor, Tried, are_close
 from gin_env.agents.ties import are_best
@@ -22,23 +24,33 @@ from gin_env.support.checks import check_number
 
 
 class ImprovedPolicyBot:
-    """Plays `policy-2`, and the discards that a network prefers by a margin.
+    """Plays a policy that scores candidates, and the discards that a second network prefers by a margin.
 
     Parameters
     ----------
-    margin : percentage points of the chance to win by which an action must be better than the choice of
-        `policy-2`.
-    network : a file of ``gin-rummy train gains``; None for the packaged network.
+    margin : percentage points of the chance to win by which an action must be better than the policy's
+        choice; None to play the policy as it is, which takes a third of the time.
+    weights : the policy: a file of a policy that scores candidates, or the name of a bundled one.
+    gains : a file of ``gin-rummy train gains``; None for the packaged network, which is made for the bundled
+        ``policy``.
     """
 
-    def __init__(self, margin: float = 0.3, network: str | None = None) -> None:
-        self.name = "policy-improved"
-        self.policy = CandidatePolicyBot.shipped_second()
-        self.margin = check_number("margin", margin, 0, 100)
-        self.predictor = GainPredictor(PACKAGED if network is None else network)
+    def __init__(self, margin: float | None = 0.3, weights: str = "policy", gains: str | None = None) -> None:
+        network, _, episode = find_candidate_policy(weights)
+        self.name = "policy"
+        self.policy = CandidatePolicyBot(network, episode=episode)
+        self.margin = None if margin is None else check_number("margin", margin, 0, 100)
+        self.predictor = GainPredictor(PACKAGED if gains is None else gains)
+
+    @property
+    def network(self) -> CandidateScorer:
+        """The network of the policy."""
+        return self.policy.network
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
+        if self.margin is None:
+            return self.policy.act(view)
         chosen = np.empty(len(view), np.int64)
         discarding = are_discarding(view.records)
         for group, decide in ((~discarding, self.policy.act), (discarding, self._discard)):
@@ -47,8 +59,15 @@ class ImprovedPolicyBot:
                 chosen[index] = decide(view[index])
         return chosen
 
+    def action_chances(self, view: PlayerView) -> np.ndarray:
+        """Return the probability of each action by the policy, before its discards are improved.
+
+        It is float64 (n, 107).
+        """
+        return self.policy.action_chances(view)
+
     def tried(self, view: PlayerView) -> Tried:
-        """Return the most probable actions of `policy-2`; close calls are decided in double precision."""
+        """Return the policy's most probable actions; close calls are decided in double precision."""
         chances = self.policy.action_chances(view)
         close = np.flatnonzero(are_close(chances))
         if len(close):

@@ -89,6 +89,7 @@ class BestResponseBot(SearchBot):
         logits = np.where(actions == NO_ACTION, -np.inf, logits.astype(np.float64))
         chances = np.exp(logits - logits.max(axis=1, keepdims=True))
         chances /= chances.sum(axis=1, keepdims=True)
+        chances[actions == self.policy.act(view)[:, None]] = 1.0
         order = np.lexsort((actions, -chances), axis=1)[:, : self.tried]  # ties by number, as in the bot
         likely = np.take_along_axis(chances, order, axis=1) > MIN_PROBABILITY
         ordered = np.take_along_axis(actions, order, axis=1)

@@ -1,9 +1,10 @@
 """``search``: the policy with a look ahead from the current position.
 
-Where the policy has a choice, its most probable actions are tried in sampled worlds, which are full deals
-consistent with the view (`gin_env.agents.search.belief`). The policy plays both hands for a few turns; then
-its network estimates the probability of winning the game. All actions are tried in the same worlds, so that
-common luck cancels. An action other than the policy's is played only if it is significantly better.
+Where the policy has a choice, its action and the most probable others are tried in sampled worlds, which are
+full deals consistent with the view (`gin_env.agents.search.belief`). The policy plays both hands for a few
+turns; then its network estimates the probability of winning the game. All actions are tried in the same
+worlds, so that common luck cancels. An action other than the policy's is played only if it is significantly
+better.
 
 This is one step of policy improvement by rollouts (Tesauro and Galperin, "On-line policy improvement using
 Monte-Carlo search", NIPS 1996) over sampled hidden cards (Ginsberg, "GIB: imperfect information in a
@@ -24,6 +25,7 @@ import numpy as np
 from gin_env import agents
 from gin_env.agents.policies.candidate_network import CandidateScorer, find_policy_of_games
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
+from gin_env.agents.policies.improved_policy import ImprovedPolicyBot
 from gin_env.agents.search.belief import Belief, Chains
 from gin_env.agents.search.opponents import MODELS, OpponentModels
 from gin_env.agents.search.rollouts import RolloutPlayers
@@ -38,8 +40,6 @@ from gin_env.support.checks import check_integer, check_number
 
 MIN_PROBABILITY = 1e-6
 """Actions that the policy gives a lower probability are not tried."""
-NEARLY_EQUAL = 1e-3
-"""If probabilities differ by less, the policy itself says which action comes first."""
 FIRST_ROUND = 16
 """Worlds in the first round. Each later round has as many as all rounds before it, or what is missing."""
 UNKNOWN = "unknown"
@@ -74,7 +74,8 @@ class SearchBot:
     caution : number of standard errors by which an action has to be better than the policy's choice.
     patience : number of standard errors by which an action has to be worse to be dropped; None for `caution`.
     policy : the policy that proposes actions and plays the rollouts: a file of a policy that scores
-        candidates, or the name of a bundled one, such as ``"policy-3"``.
+        candidates, or the name of a bundled one. The bot ``policy`` improves its discards before it proposes
+        them, but not in the rollouts.
     opponent : the bot that plays the other side in rollouts, neither a program nor a search; None for the
         same policy. `estimator` should be trained on games of the same opponent. ``"unknown"`` for one of
         `gin_env.agents.search.opponents.MODELS`: each is assumed in a share of the worlds, which is its
@@ -92,7 +93,7 @@ class SearchBot:
         averaged: int = 1,
         caution: float = 1.0,
         patience: float | None = None,
-        policy: str = "policy-2",
+        policy: str = "policy",
         opponent: str | None = None,
         estimator: str = "suit-equivariant:weights=policy",
         trust: float = 0.0,
@@ -102,7 +103,7 @@ class SearchBot:
             _check_opponent(assumed)
         network = find_policy_of_games(policy)
         self.name = "search"
-        self.policy = CandidatePolicyBot(network)
+        self.policy = ImprovedPolicyBot() if policy == "policy" else CandidatePolicyBot(network)
         self.samples = check_integer("samples", samples, 2, 1 << 20)
         self.budget_ms = None if budget_ms is None else check_number("budget_ms", budget_ms, 0, 1e9)
         self.turns = check_integer("turns", turns, 1, 100)
@@ -132,12 +133,9 @@ class SearchBot:
         )
 
     def likeliest(self, view: PlayerView) -> np.ndarray:
-        """Return the policy's actions by falling probability, its choice first: int64 (k,)."""
-        chances = self.policy.action_chances(view)[0]
+        """Return the policy's choice and its other actions by falling probability, int64 (k,)."""
+        first, chances = self.policy.act(view)[0], self.policy.action_chances(view)[0]
         order = np.argsort(-chances, kind="stable")
-        first, second = order[:2]
-        if chances[first] - chances[second] < NEARLY_EQUAL:  # such as cards that differ in their suits alone
-            first = self.policy.act(view)[0]
         others = order[(chances[order] > MIN_PROBABILITY) & (order != first)]
         return np.array([first, *others[: self.tried - 1]])
 

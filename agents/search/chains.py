@@ -69,7 +69,7 @@ class Belief:
     Parameters
     ----------
     model : the model of the opponent: the network of a policy that scores candidates, its file, or
-        ``"policy"`` or ``"policy-variants"`` for a bundled one.
+        the name of a bundled one.
     estimator : gives the chains their first worlds and their proposals.
     trust : weight of the likelihood of the opponent's actions against the estimator's probabilities, from 0
         to 1; the logarithms of both are added with these weights. With 0 only the estimator counts, and no

@@ -19,6 +19,7 @@ from gin_env.support.compilation import kernel
 
 MODELS = {
     "policy": "suit-equivariant:weights=policy",
+    "policy-1": "suit-equivariant:weights=policy",
     "simple": "suit-equivariant",
     "tonic": "suit-equivariant",
 }

@@ -15,6 +15,7 @@ import numpy as np
 from gin_env.agents.base import Agent
 from gin_env.agents.policies.candidate_network import CandidateScorer, CandidateScores, check_no_memory
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
+from gin_env.agents.policies.improved_policy import ImprovedPolicyBot
 from gin_env.agents.turns import play_turns
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK
@@ -83,11 +84,13 @@ class RolloutPlayers:
     ----------
     network : the policy's.
     opponent : the bot on the other side; None for the policy. Another policy that scores candidates is as
-        fast.
+        fast. Of the bot ``policy``, only the first network plays.
     """
 
     def __init__(self, network: CandidateScorer, opponent: Agent | None) -> None:
         self.network = self._other = read_network(network)
+        if type(opponent) is ImprovedPolicyBot:
+            opponent = opponent.policy
         self.opponent = opponent
         if type(opponent) is CandidatePolicyBot and opponent.is_its_network:
             self.opponent, self._other = None, read_network(opponent.network)

@@ -122,9 +122,9 @@ def train_opponents(
     "gains",
     cls=PlaysAnywhere,
     epilog="Examples:  \n"
-    "`gin-rummy train gains gains.safetensors --blocks 80 --workers 2` (the network of policy-improved)  \n"
+    "`gin-rummy train gains gains.safetensors --blocks 80 --workers 2` (the second network of policy)  \n"
     "`gin-rummy train gains quick.safetensors --blocks 4 --data runs/quick`  \n"
-    "`gin-rummy match policy-improved:network=quick.safetensors policy`",
+    "`gin-rummy match policy:gains=quick.safetensors policy-1`",
 )
 def train_gains(
     output: Annotated[Path, typer.Argument(help="Network to write (.safetensors)")],
@@ -137,12 +137,12 @@ def train_gains(
     policy: Annotated[
         str,
         typer.Option(help="Policy to improve: a .safetensors file of `examples/ppo.py`, or a bundled one"),
-    ] = "policy-2",
+    ] = "policy",
     seed: Annotated[int, typer.Option(help="Random seed")] = 1,
     workers: WorkerCount = None,
     ray: Ray = None,
 ) -> None:
-    """Train the network of `policy-improved`: what discards gain in the policy's own games, by default rules.
+    """Train the second network of `policy`: what discards gain in the policy's own games, by default rules.
 
     If the command is stopped, the same command continues with the blocks that are in the folder.
     """

@@ -7,7 +7,7 @@ LABELS = {
     "any cards": "all unknown cards equally likely",
     "each card alone, after Simple": "single cards, trained on `simple`",
     "the same, and Simple plays on": "the same, `simple` in the rollouts",
-    "each card alone, after policy": "single cards, trained on `policy`",
+    "each card alone, after policy": "single cards, trained on `policy-1`",
     "the true hands": "true hands",
     # search/beliefs
     "each card alone, weighted by shape": "`suit-equivariant:weights=policy`, weighted by shape",

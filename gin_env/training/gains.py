@@ -1,4 +1,4 @@
-"""Training of the network of `policy-improved`, which predicts what discards and knocks gain.
+"""Training of the second network of `policy`, which predicts what discards and knocks gain.
 
 The network learns the values of the actions tried in the positions of `gin_env.training.action_values`, by
 the squared error of their differences from the mean of the position, and the opponent's cards by
@@ -75,7 +75,7 @@ class TrainedGains:
 def train_gains(
     folder: Path,
     blocks: int = NUM_BLOCKS,
-    policy: str = "policy-2",
+    policy: str = "policy",
     seed: int = 1,
     workers: Workers | None = None,
     progress: Callable[[int], object] | None = None,
@@ -106,7 +106,7 @@ def train_gains(
     finally:
         torch.set_num_threads(threads)
     metadata = {
-        "command": "gin-rummy train gains policy-improved.safetensors "
+        "command": "gin-rummy train gains policy-gains.safetensors "
         f"--blocks {blocks} --policy {policy} --seed {seed}",
         "blocks": blocks,
         "discards": count,

@@ -17,7 +17,7 @@ torch = pytest.importorskip("torch")
 
 from gin_env import agents  # noqa: E402
 from gin_env.agents.generations.network import load_network  # noqa: E402
-from gin_env.agents.policies.candidate_network import PACKAGED, SHIPPED, load_candidate_policy  # noqa: E402
+from gin_env.agents.policies.candidate_network import DATA, PACKAGED, load_candidate_policy  # noqa: E402
 from gin_env.agents.policies.policy import PolicyBot, describe_training  # noqa: E402
 from gin_env.agents.policies.policy_networks import MlpActor, save_network  # noqa: E402
 from gin_env.matches.provenance import FOLDERS  # noqa: E402
@@ -82,7 +82,7 @@ def play(folder: Path | None, mode: str, *bots: str) -> list:
 
 def test_bundled_networks_play_as_before_with_more_parts(tmp_path):
     small_policy(tmp_path / "small.safetensors")
-    bundled = (*PACKAGED, "policy-improved", "generation")
+    bundled = (*PACKAGED, "generation")
     bots = (*bundled, str(tmp_path / "small.safetensors"))
     package = FOLDERS["estimators"].parent
     shutil.copytree(package, tmp_path / "gin_env", ignore=shutil.ignore_patterns("__pycache__"))
@@ -134,7 +134,7 @@ def test_missing_and_redefined_parts_are_refused(tmp_path, reads, message):
     with pytest.raises(ValueError, match=message):
         find_parts("row", reads)
     for file, kind, load in (
-        (SHIPPED, "candidate policy", load_candidate_policy),
+        (DATA / "policy.safetensors", "candidate policy", load_candidate_policy),
         (
             FOLDERS["agents"] / "generations" / "data" / "generation.safetensors",
             "generation network",

@@ -1,4 +1,4 @@
-"""The bot policy-improved: its network of gains, its file, and its decisions."""
+"""The bot policy: its second network of gains, its file, and its decisions."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,9 @@ torch = pytest.importorskip("torch")
 
 from played_positions import views_of_policy  # noqa: E402
 
-from gin_env import agents  # noqa: E402
 from gin_env.agents.policies import gain_network  # noqa: E402
+from gin_env.agents.policies.candidate_network import find_candidate_policy  # noqa: E402
+from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
 from gin_env.agents.policies.gain_network import (  # noqa: E402
     LEAST_LOG,
     MIN_CHANCE,
@@ -121,10 +122,20 @@ def test_planes_must_begin_with_the_hand(saved):
 
 
 def test_margin_decides_between_policy_and_gains(views):
-    policy = agents.make("policy-2").act(views)
-    assert (ImprovedPolicyBot(margin=100).act(views) == policy).all()
+    policy = CandidatePolicyBot(find_candidate_policy("policy")[0]).act(views)
+    for never in (None, 100):
+        assert (ImprovedPolicyBot(never).act(views) == policy).all()
     few, many = ((ImprovedPolicyBot(margin).act(views) != policy).sum() for margin in (1.0, 0.0))
     assert 0 < few < many
+
+
+def test_weights_name_another_policy(views):
+    bot = ImprovedPolicyBot(weights="policy-1")
+    first, improved = CandidatePolicyBot.shipped_first().act(views), bot.act(views)
+    drawing = ~are_discarding(views.records)
+    assert (improved[drawing] == first[drawing]).all()
+    assert 0 < (improved != first).mean() < 0.2
+    assert (bot.action_chances(views).argmax(axis=1) == first).mean() > 0.99
 
 
 def test_only_probable_discards_replace_the_policy(views):

@@ -25,7 +25,7 @@ from typer.testing import CliRunner
 from gin_env import Rules, agents, cli, play_match
 from gin_env.agents.policies import policy_networks
 from gin_env.agents.policies.candidate_network import (
-    SHIPPED,
+    DATA,
     CandidateScorer,
     load_candidate_policy,
     save_candidate_policy,
@@ -119,7 +119,7 @@ def test_policy_without_rules_is_not_saved(tmp_path):
 
 
 def test_policy_for_variants_plays_under_every_preset(recwarn):
-    _, rules, episode = load_candidate_policy(SHIPPED.with_stem("policy-variants"))
+    _, rules, episode = load_candidate_policy(DATA / "policy-variants.safetensors")
     assert {each.text for each in rules} > {"eaai", "oklahoma", "straight", "bicycle", "palace"}
     assert episode == "game"
     for each in Rules.presets().values():

@@ -30,10 +30,10 @@ pytestmark = pytest.mark.compiled
 
 
 def policy_with_memory() -> CandidateScorer:
-    """Return the network of `policy`, which adds nothing yet for the memory."""
+    """Return the network of `policy-1`, which adds nothing yet for the memory."""
     torch.manual_seed(3)
     network = CandidateScorer(64, memory=True)
-    network.load_state_dict(network.state_dict() | find_candidate_policy("policy")[0].state_dict())
+    network.load_state_dict(network.state_dict() | find_candidate_policy("policy-1")[0].state_dict())
     return network.eval()
 
 
@@ -56,7 +56,7 @@ def later_hands(num_games: int = 100, actions: int = 200) -> Games:
 
 @pytest.mark.parametrize("deterministic", [True, False])
 def test_policy_with_memory_plays_like_policy_before_training(deterministic):
-    expected = CandidatePolicyBot.shipped(deterministic)
+    expected = CandidatePolicyBot.shipped_first(deterministic)
     found = CandidatePolicyBot(policy_with_memory(), deterministic=deterministic)
     games = Games(100, episode="game")
     games.start(seed=2)

@@ -236,8 +236,8 @@ def test_search_plays_under_other_rules(variant):
 
 def test_rollouts_use_the_assumed_opponent():
     """Naming the same policy as the opponent changes nothing; naming another bot changes decisions."""
-    alone, named = SearchBot(), SearchBot(opponent="policy-2")
-    others = [SearchBot(opponent="policy"), SearchBot(opponent="random-discard")]
+    alone, named = SearchBot(), SearchBot(opponent="policy")
+    others = [SearchBot(opponent="policy-1"), SearchBot(opponent="random-discard")]
     for bot in (named, *others):
         bot._chances = alone._chances  # hands of others would pay by other chances
     likewise = np.zeros((len(others), 2))
@@ -252,7 +252,9 @@ def test_rollouts_use_the_assumed_opponent():
     assert (likewise[:, 0] / likewise[:, 1] < [0.9, 0.3]).all()
 
 
-@pytest.mark.parametrize("bots", [("policy", "policy"), ("policy-2", "policy"), ("policy", "policy-2")])
+@pytest.mark.parametrize(
+    "bots", [("policy-1", "policy-1"), ("policy:margin=none", "policy-1"), ("policy-1", "policy:margin=none")]
+)
 def test_players_of_rollouts_play_like_the_bots(bots):
     """Regression: ties were decided differently."""
     own, other = (agents.make(bot) for bot in bots)
@@ -306,7 +308,7 @@ def test_same_seed_repeats_the_match():
 
 
 def test_some_bots_play_only_by_name():
-    by_name = {"search", "policy-2", "policy-3", "policy-variants", "policy-memory", "policy-improved"}
+    by_name = {"search", "policy-1", "policy-variants", "policy-memory"}
     assert set(agents.names()) - set(agents.quick_names()) == by_name
 
 

@@ -42,13 +42,13 @@ pytestmark = pytest.mark.compiled
 
 @pytest.fixture(scope="module")
 def block():
-    return collect_block("policy", 5, 0, size=3000)
+    return collect_block("policy-1", 5, 0, size=3000)
 
 
 @pytest.fixture(scope="module")
 def middle():
-    """Games of `policy` in the middle of a hand, with different scores."""
-    games, bot = Games(60, episode="game"), CandidatePolicyBot.shipped()
+    """Games of `policy-1` in the middle of a hand, with different scores."""
+    games, bot = Games(60, episode="game"), CandidatePolicyBot.shipped_first()
     games.start(seed=4)
     for _ in range(75):
         play_bot(games, bot, games.everyone[~games.done])
@@ -67,13 +67,13 @@ def views_of(positions):
 
 
 def test_equal_arguments_give_equal_blocks(block):
-    assert (collect_block("policy", 5, 0, size=3000) == block).all()
-    for other in (collect_block("policy", 5, 1, size=3000), collect_block("policy", 6, 0, size=3000)):
+    assert (collect_block("policy-1", 5, 0, size=3000) == block).all()
+    for other in (collect_block("policy-1", 5, 1, size=3000), collect_block("policy-1", 6, 0, size=3000)):
         assert (other["hand"] != block["hand"]).mean() > 0.9
 
 
 def test_tried_actions_are_the_most_probable(block):
-    views, bot = views_of(block), CandidatePolicyBot.shipped()
+    views, bot = views_of(block), CandidatePolicyBot.shipped_first()
     chances = bot.action_chances(views, exact=True)
     expected = Tried.of(chances)
     assert (block["phase"] == DISCARD).all()
@@ -130,10 +130,10 @@ def view_action(state):
 
 def test_knock_is_worth_the_points_it_pays(middle):
     """The hand ends with the tried action, so its value is the change of the chances by the final scores."""
-    chances = SearchBot(policy="policy").chances_to_win(Rules())
+    chances = SearchBot(policy="policy-1").chances_to_win(Rules())
     knocks = 0
     for block_of in range(2):
-        for position in collect_block("policy", 8, block_of, size=4000):
+        for position in collect_block("policy-1", 8, block_of, size=4000):
             own, other = position["scores"][[position["player"], 1 - position["player"]]].tolist()
             for action, value in zip(position["actions"], position["values"], strict=True):
                 if 52 <= action < 104:
@@ -234,7 +234,7 @@ def test_reported_gain_is_that_of_the_held_out_blocks(small, tmp_path):
     trained.save(tmp_path / "gains.safetensors")
     predictor, gained = GainPredictor(tmp_path / "gains.safetensors"), []
     for number in (0, 2):
-        positions = action_values.read_block(tmp_path / f"block-{number}.npz", "policy-2", 1, number)
+        positions = action_values.read_block(tmp_path / f"block-{number}.npz", "policy", 1, number)
         predicted = predictor(views_of(positions), tried_in(positions))
         predicted[:, 0] += gains.MARGIN
         values = 100 * positions["values"].astype(np.float64)
@@ -252,7 +252,7 @@ def test_command_writes_a_network_that_plays(small, tmp_path):
     result = CliRunner().invoke(cli.app, ["train", "gains", str(path), *data])
     assert result.exit_code == 0, result.output
     assert "percentage points" in result.output
-    match = ["match", f"policy-improved:network={path}", "random", "--games", "4", "--seed", "1"]
+    match = ["match", f"policy:gains={path}", "random", "--games", "4", "--seed", "1"]
     result = CliRunner().invoke(cli.app, [*match, "--json", str(tmp_path / "match.json")])
     assert result.exit_code == 0, result.output
     assert json.loads((tmp_path / "match.json").read_text())["games"] == 4

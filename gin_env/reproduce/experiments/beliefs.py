@@ -31,7 +31,7 @@ from gin_env.reproduce.experiments.one_step import positions, view_of
 
 POSITIONS = 2000
 HANDS = 256
-OPPONENTS = ("policy", "simple", "tonic")
+OPPONENTS = ("policy-1", "simple", "tonic")
 SHAPED = "each card alone, weighted by shape"
 BELIEFS: dict[str, dict[str, Any]] = {
     "each card alone: `uniform`": {"estimator": "uniform", "trust": 0.0},
@@ -40,7 +40,7 @@ BELIEFS: dict[str, dict[str, Any]] = {
         "estimator": "suit-equivariant:weights=policy",
         "trust": 0.0,
     },
-    SHAPED: {"estimator": "suit-equivariant:weights=policy", "trust": 0.0, "shapes": "policy"},
+    SHAPED: {"estimator": "suit-equivariant:weights=policy", "trust": 0.0, "shapes": "policy-1"},
     "whole hands, half trusted": {"trust": 0.5},
     "whole hands": {"trust": 1.0},
 }
@@ -49,12 +49,12 @@ SPEED_HANDS, SPEED_CHAINS = 8192, 64
 
 
 def measure_beliefs(run: Run) -> list[Row]:
-    """Measure every belief in the same positions of the policy against each opponent."""
-    policy = agents.make("policy")
+    """Measure every belief in the same positions of `policy-1` against each opponent."""
+    policy = agents.make("policy-1")
     beliefs = {name: make_belief(**settings) for name, settings in BELIEFS.items()}
     rows = []
     for opponent in run.some(OPPONENTS, 1):
-        run.used("policy", opponent)
+        run.used("policy-1", opponent)
         run.say(f"against {opponent}")
         states = positions(agents.make(opponent), policy, run.size(POSITIONS, 4), run.seed)
         views = [view_of(state) for state in states]
@@ -75,9 +75,9 @@ def measure_beliefs(run: Run) -> list[Row]:
 
 
 def make_belief(shapes: str | None = None, **settings: Any) -> Belief:
-    """Return a belief; `shapes` is the bot whose shapes of hands weigh its worlds."""
+    """Return a belief that models `policy-1`; `shapes` is the bot whose shapes of hands weigh its worlds."""
     weights = None if shapes is None else HandShapes(packaged_networks()[shapes])
-    return Belief(shapes=weights, **settings)
+    return Belief("policy-1", shapes=weights, **settings)
 
 
 def _speed(views: Sequence[PlayerView], run: Run) -> Row:

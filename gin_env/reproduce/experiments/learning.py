@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from statistics import mean
 
 import numpy as np
 
 from gin_env import agents
+from gin_env.agents.policies.candidate_network import find_candidate_policy
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.registry import BOTS
 from gin_env.reproduce.experiment import (
@@ -111,17 +111,14 @@ def draw_growth(rows: Sequence[Row], path: Path, origin: str) -> None:
     save_figure(figure, path, dpi=120, origin=origin)
 
 
-def measure_policy(run: Run, policy: str = "policy", others: tuple[str, ...] = ()) -> list[Row]:
-    """Measure a bundled policy against `others` and every bot that decides quickly, except `random`."""
-    opponents = [*others, *(name for name in agents.quick_names() if name not in (policy, "random"))]
-    return [match_row(run.match(policy, opponent, 20_000)) for opponent in run.some(opponents)]
-
-
-def measure_improved(run: Run) -> list[Row]:
-    """Measure the improved policy against the two that it comes from, and in fewer games against others."""
-    others = [name for name in agents.quick_names() if name not in ("policy", "random")]
-    games = dict.fromkeys(others, 10_000) | {"policy": 20_000, "policy-2": 20_000}
-    return [match_row(run.match("policy-improved", bot, games[bot])) for bot in run.some(list(games))]
+def measure_policy(run: Run) -> list[Row]:
+    """Measure the bundled policy against its first network, `policy-1` and every quick bot but `random`."""
+    opponents = [
+        "policy:margin=none",
+        "policy-1",
+        *(name for name in agents.quick_names() if name not in ("policy", "random")),
+    ]
+    return [match_row(run.match("policy", opponent, 20_000)) for opponent in run.some(opponents)]
 
 
 def policy_table(rows: Sequence[Row]) -> str:
@@ -135,14 +132,12 @@ def policy_table(rows: Sequence[Row]) -> str:
 
 
 def measure_scores(run: Run) -> list[Row]:
-    """Measure the bundled policy with and without the score as an input, against bots and each other."""
-    seeing = agents.make("policy")
-    if not isinstance(seeing, CandidatePolicyBot):
-        raise TypeError("the bot policy does not score candidates")
-    blind = CandidatePolicyBot(seeing.network, seeing.rules, name="policy that sees no score", episode="hand")
-    rows = [match_row(run.match("policy", blind, 20_000))]
+    """Measure `policy-1` with and without the score as an input, against bots and each other."""
+    network = find_candidate_policy("policy-1")[0]
+    blind = CandidatePolicyBot(network, name="policy-1 that sees no score", episode="hand")
+    rows = [match_row(run.match("policy-1", blind, 20_000))]
     for opponent in ("simple", "generation"):
-        rows += [match_row(run.match(bot, opponent, 20_000)) for bot in ("policy", blind)]
+        rows += [match_row(run.match(bot, opponent, 20_000)) for bot in ("policy-1", blind)]
     return rows
 
 
@@ -203,37 +198,12 @@ EXPERIMENTS = [
         "The bundled policy against every bot",
         measure_policy,
         policy_table,
-        seed=77,
-        time="three minutes",
-    ),
-    Experiment(
-        "policy-2",
-        "The second policy against every bot",
-        partial(measure_policy, policy="policy-2"),
-        policy_table,
-        seed=80,
-        time="five minutes",
-    ),
-    Experiment(
-        "policy-3",
-        "The third policy against every bot",
-        partial(measure_policy, policy="policy-3", others=("policy-2", "policy-improved")),
-        policy_table,
-        seed=81,
-        time="ten minutes",
-    ),
-    Experiment(
-        "policy-improved",
-        "The second policy with better discards against every bot",
-        measure_improved,
-        policy_table,
-        games=10_000,
         seed=79,
         time="ten minutes",
     ),
     Experiment(
         "policy-score",
-        "The bundled policy without the score",
+        "The policy `policy-1` without the score",
         measure_scores,
         scores_table,
         seed=78,

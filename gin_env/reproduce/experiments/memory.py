@@ -29,24 +29,24 @@ from gin_env.reproduce.experiments.learning import HELD_OUT
 # --- Recognition ----------------------------------------------------------------------------------------
 
 POOLS = (
-    ("simple", "tonic", "policy"),
-    ("simple", "simple:knock_at=0", "tonic", "generation", "medium", "cfr", "policy"),
+    ("simple", "tonic", "policy-1"),
+    ("simple", "simple:knock_at=0", "tonic", "generation", "medium", "cfr", "policy-1"),
 )
 """The bots among which a classifier chooses."""
 HANDS = (1, 2, 4)
 NUM_GAMES = 6000
-"""Number of games of `policy` against each bot."""
+"""Number of games of `policy-1` against each bot."""
 SUBSETS = {"all numbers": NUM_MEMORY, "the numbers up to `upcards`": list(LAYOUT).index("upcards") + 1}
 """How many of the numbers a classifier reads, from the first."""
 
 
 def measure_recognition(run: Run) -> list[Row]:
-    """Measure how often a small network names the bot from what `policy` remembers of it."""
+    """Measure how often a small network names the bot from what `policy-1` remembers of it."""
     bots = dict.fromkeys(bot for pool in POOLS for bot in pool)
     run.used(*bots)
     num_games, memories, lengths = run.size(NUM_GAMES), {}, {}
     for bot in bots:
-        run.say(f"policy against {bot}")
+        run.say(f"policy-1 against {bot}")
         memories[bot], lengths[bot] = remembered(bot, num_games, run.seed)
     rows: list[Row] = [{"bot": bot, "hands_per_game": round(mean, 3)} for bot, mean in lengths.items()]
     for pool in POOLS:
@@ -61,11 +61,11 @@ def measure_recognition(run: Run) -> list[Row]:
 
 
 def remembered(bot: str, num_games: int, seed: int) -> tuple[dict[int, np.ndarray], float]:
-    """Return what `policy` remembers of a bot after each of `HANDS`, and the mean number of hands in a game.
+    """Return what `policy-1` remembers of a bot after each of `HANDS`, and the mean number of hands.
 
-    The memories are float32 (games, NUM_MEMORY), of the games that have more hands.
+    The memories are float32 (games, NUM_MEMORY), of the games that have more hands; the mean is per game.
     """
-    games, players = Games(num_games, episode="game"), (agents.make("policy"), agents.make(bot))
+    games, players = Games(num_games, episode="game"), (agents.make("policy-1"), agents.make(bot))
     games.start(seed=seed)
     found: dict[int, list[np.ndarray]] = {hands: [] for hands in HANDS}
     for playing in games.until_over():
@@ -117,25 +117,25 @@ def recognition_table(rows: Sequence[Row]) -> str:
         lines.append([hands, *(f"{share:.1f}" for share in shares)])
     header = ["bots identified after hands, %", *(f"{pool} bots, {reads}" for pool, reads in columns)]
     games = [(f"`{row['bot']}`", f"{row['hands_per_game']:.2f}") for row in rows if "hands_per_game" in row]
-    lengths = markdown(["`policy` against", "hands in a game"], games, "lr")
+    lengths = markdown(["`policy-1` against", "hands in a game"], games, "lr")
     return f"{markdown(header, lines, 'r' * len(header))}\n\n{lengths}"
 
 
 # --- The policy that remembers --------------------------------------------------------------------------
 
-REMEMBERS = "policy-memory"
+REMEMBERS, UNIMPROVED = "policy-memory", "policy:margin=none"
 OPPONENTS = (
     "simple",
-    "policy-2",
-    "policy-improved",
+    UNIMPROVED,
     "policy",
+    "policy-1",
     "simple:knock_at=0",
     "tonic",
     "generation",
     "utility",
     "cfr-plus",
 )
-HIDDEN = ("simple", "policy-2")
+HIDDEN = ("simple", UNIMPROVED)
 """The opponents that the policy also plays with its memory hidden."""
 
 

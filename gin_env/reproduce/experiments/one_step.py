@@ -35,7 +35,7 @@ POSITIONS = 2000
 """Number of positions against each opponent."""
 BLOCK = 250
 """Number of positions measured and saved together."""
-OPPONENTS = ("policy", "simple")
+OPPONENTS = ("policy-1", "simple")
 STOPPED = 0.025
 """Probability that a decision of the policy is sampled as a position: about two per game."""
 FUTURES = 32

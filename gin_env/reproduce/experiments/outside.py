@@ -16,9 +16,9 @@ from gin_env.reproduce.experiment import Experiment, Row, Run, interval, markdow
 
 MARJJ, GOLD = "marjj-paper", "gold-standard-paper"
 GAMES = 4000
-REPORTED = {"simple": "81 (400 games)", "policy": "35 (600 games)"}
+REPORTED = {"simple": "81 (400 games)", "policy-1": "35 (600 games)"}
 """Games won by the authors' later public program in earlier matches, in per cent."""
-OPPONENTS = ("simple", "gold-standard-paper", "tonic", "cfr-plus", "generation", "policy")
+OPPONENTS = ("simple", "gold-standard-paper", "tonic", "cfr-plus", "generation", "policy-1")
 PARAMETERS = {
     "as in the paper": MARJJ,
     "`future_weight=10`": f"{MARJJ}:future_weight=10.0",

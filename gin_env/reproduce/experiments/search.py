@@ -21,16 +21,13 @@ BLOCK = 500
 """Number of games played and saved together: the most that a stopped run loses."""
 RECOGNISES = "search:opponent=unknown"
 """Works out how its opponent plays, and weighs hands by their shape."""
-FEWER_WORLDS = "search:opponent=unknown,samples=96,caution=0.5,patience=1"
+FEWER_WORLDS = "search:opponent=unknown,samples=48,caution=0.5,patience=1"
 """The same in fewer worlds."""
-MORE_WORLDS = "search:opponent=unknown,samples=512"
-"""The same in more worlds."""
 MATCHES = (
-    ("search", "policy-2", BLOCK),
-    (RECOGNISES, "policy", 2 * BLOCK),
+    (RECOGNISES, "policy", 4 * BLOCK),
+    (RECOGNISES, "policy-1", 4 * BLOCK),
+    (FEWER_WORLDS, "policy-1", 4 * BLOCK),
     (RECOGNISES, "simple", BLOCK),
-    (FEWER_WORLDS, "policy", 2 * BLOCK),
-    (MORE_WORLDS, "policy", BLOCK),
 )
 BUDGETS = (8, 32, 128)
 BUDGET_GAMES = BLOCK
@@ -46,7 +43,7 @@ def measure_matches(run: Run, matches: Sequence[tuple[str, str, int]]) -> list[R
 
 
 def measure_strength(run: Run) -> list[Row]:
-    """Measure the bundled bot against its policy and Simple, and the variant that assumes Simple."""
+    """Measure the search that recognises its opponent, and the same with fewer worlds."""
     return measure_matches(run, run.some(MATCHES, 1))
 
 
@@ -101,7 +98,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         "search/strength",
-        "The bot search against policy and simple",
+        "The bot search against policy, policy-1 and simple",
         measure_strength,
         search_table,
         games=0,

@@ -26,11 +26,10 @@ DECISIONS = 300_000
 SAMPLES = 32
 REPEATS = 32
 """Number of random numbers with which a bot is asked in each information set."""
-SEARCHED = ("simple", "tonic", "cfr-plus", "late-knock", "gold-standard", "marjj", "generation", "policy")
 
 
 def measure_small_decks(run: Run) -> list[Row]:
-    """Measure every quick bot; the search only against `SEARCHED`."""
+    """Measure every quick bot."""
     game = SmallGin(TINY)
     tree, states = GameTree(game), decision_states(game)
     rows = []
@@ -43,9 +42,8 @@ def measure_small_decks(run: Run) -> list[Row]:
         reached = reachable(tree, strategy, states)
         learned = bot_strategy(game, train_learner(run, bot), 1, reached)
         row["ppo"] = value_against(tree, strategy, learned)
-        if bot in SEARCHED:
-            found = bot_strategy(game, search_response(run, bot), 1, reached)
-            row["search"] = value_against(tree, strategy, found)
+        found = bot_strategy(game, search_response(run, bot), 1, reached)
+        row["search"] = value_against(tree, strategy, found)
         run.say(f"{bot}: {row}")
         rows.append(row)
     return rows
