@@ -296,15 +296,23 @@ def test_frozen_readings_are_spelled_out():
         assert f"`{spell_out_bot(name)}`" in described[name], name
 
 
-def first_and_last_commit(path: Path) -> list[str]:
-    """Return the first seven digits of the commits that added and last wrote a file, if they are here."""
+def commits_of(path: Path) -> list[str]:
+    """Return the first seven digits of the commits that added or last wrote a file, if they are here.
+
+    With those in which a file with its content appeared under another name.
+    """
     git = ["git", "-C", str(ROOT)]
     shallow = subprocess.run([*git, "rev-parse", "--is-shallow-repository"], capture_output=True, text=True)
     if shallow.stdout.strip() != "false":
         return []
-    log = [*git, "log", "--follow", "--diff-filter=AM", "--format=%H", "--", str(path)]
-    found = subprocess.run(log, capture_output=True, text=True, check=True).stdout.split()
-    return [commit[:7] for commit in found[:1] + found[-1:]]
+
+    def output(*arguments: str) -> list[str]:
+        return subprocess.run([*git, *arguments], capture_output=True, text=True, check=True).stdout.split()
+
+    log = output("log", "--follow", "--diff-filter=AM", "--format=%H", "--", str(path))
+    content = output("hash-object", str(path))[0]
+    renamed = output("log", f"--find-object={content}", "--format=%H")
+    return [commit[:7] for commit in log[:1] + log[-1:] + renamed]
 
 
 def test_packaged_files_are_listed_with_their_commands():
@@ -320,6 +328,6 @@ def test_packaged_files_are_listed_with_their_commands():
         else:
             commit = re.findall(r"\| ([0-9a-f]{7}) \|$", row)
             assert commit, path.name
-            assert commit[0] in (first_and_last_commit(path) or commit), path.name
+            assert commit[0] in (commits_of(path) or commit), path.name
         for player in found.get("players", []):
             assert f"`{player['bot']}`" in row
