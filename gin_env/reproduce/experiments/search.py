@@ -24,9 +24,9 @@ RECOGNISES = "search:opponent=unknown"
 FEWER_WORLDS = "search:opponent=unknown,samples=48,caution=0.5,patience=1"
 """The same in fewer worlds."""
 MATCHES = (
-    (RECOGNISES, "policy", 4 * BLOCK),
-    (RECOGNISES, "policy-1", 4 * BLOCK),
-    (FEWER_WORLDS, "policy-1", 4 * BLOCK),
+    (RECOGNISES, "policy", 2 * BLOCK),
+    (RECOGNISES, "policy-1", 2 * BLOCK),
+    (FEWER_WORLDS, "policy-1", 2 * BLOCK),
     (RECOGNISES, "simple", BLOCK),
 )
 BUDGETS = (8, 32, 128)
