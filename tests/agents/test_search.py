@@ -15,6 +15,7 @@ from gin_env import agents, cards  # noqa: E402
 from gin_env.agents.generations.bot import GenerationBot  # noqa: E402
 from gin_env.agents.policies.candidate_network import CandidateScorer, save_candidate_policy  # noqa: E402
 from gin_env.agents.search import bot as search  # noqa: E402
+from gin_env.agents.search.best_response import BestResponseBot  # noqa: E402
 from gin_env.agents.search.bot import SearchBot  # noqa: E402
 from gin_env.agents.search.chains import Belief  # noqa: E402
 from gin_env.agents.search.rollouts import RolloutPlayers  # noqa: E402
@@ -108,12 +109,25 @@ def test_gains_are_relative_to_the_first_action_in_the_same_worlds():
 
 
 def test_policys_choice_comes_first_and_illegal_actions_never():
-    bot = SearchBot(tried=3)
+    bot, improved = SearchBot(tried=3), agents.make("policy")
     for _, view in views_of_policy(4):
         tried = bot.likeliest(view)
-        assert tried[0] == bot.policy.act(view)[0]
+        assert tried[0] == improved.act(view)[0]
         assert len(set(tried.tolist())) == len(tried) <= 3
         assert view.masks()[0][tried].all()
+
+
+@pytest.mark.parametrize("response", [False, True])
+def test_choice_of_the_first_network_is_tried_second_where_it_was_improved(response):
+    bot = BestResponseBot("simple", 16) if response else SearchBot()
+    views = PlayerView(np.concatenate([view.records for _, view in views_of_policy(40)]))
+    first, improved = (agents.make(name).act(views) for name in ("policy:margin=none", "policy"))
+    changed = np.flatnonzero(first != improved)
+    assert len(changed) > 3
+    for index in changed:
+        view = views[[index]]
+        tried = bot._tried(view)[0] if response else bot.likeliest(view)
+        assert tried[:2].tolist() == [improved[index], first[index]]
 
 
 def test_threads_can_share_a_bot():
