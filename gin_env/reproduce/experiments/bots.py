@@ -305,7 +305,7 @@ def draw_tournament(rows: Sequence[Row], path: Path, origin: str) -> None:
 # --- Decisions per second -------------------------------------------------------------------------------
 
 
-SEARCHERS = ("search:samples=32", "search", FEWER_WORLDS, RECOGNISES)
+SEARCHERS = (FEWER_WORLDS, "search", RECOGNISES)
 
 
 def measure_speed(run: Run) -> list[Row]:
