@@ -1,4 +1,4 @@
-"""Published intervals follow from what their rows store; those of older rows, from some deals."""
+"""Published intervals follow from what their rows store."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from stored_intervals import (
     interval_of_counts,
     interval_of_parts,
     interval_of_tournament,
-    nearest_deals,
     value_and_half,
 )
 
@@ -97,13 +96,6 @@ def test_parts_determine_the_intervals_of_leads_and_undercuts():
     assert undercuts == pytest.approx(interval_of_parts({"unit": "undercuts", "parts": parts}))
 
 
-@pytest.mark.parametrize("games", [400, 2000])
-@pytest.mark.parametrize("opponent", ["random-discard", "late-knock", "tonic"])
-def test_width_of_an_interval_determines_its_deals(opponent, games):
-    row = match_row(play_match("simple", opponent, games, 5))
-    assert nearest_deals(games, row["won"], np.array(ends(row))) == row["deals"]
-
-
 # --- The published intervals -----------------------------------------------------------------------------
 
 
@@ -125,15 +117,12 @@ def test_every_published_interval_can_be_recomputed(name):
                 found = interval_of_parts(row)
             elif row.get("value") == row["low"] == row["high"]:
                 continue  # an exact number
-            else:  # an older row without deals: at least, some deals have its interval
-                won = row["unmelded"][0] if prefix else row["won"]
-                deals = nearest_deals(row["games"], won, np.array(published), confidence)
-                found = 100 * interval_of_counts(deals, confidence)
+            else:
+                raise AssertionError(f"nothing determines the interval {prefix}low to {prefix}high of {row}")
             assert published == pytest.approx(found, abs=tolerance), row
 
 
 def test_intervals_of_the_tournament_can_be_recomputed():
     for row in load(RESULTS, "tournament").rows:
         assert [100 * end for end in row["interval"]] == pytest.approx(interval_of_tournament(row))
-        if row.get("deals"):
-            assert interval_of_tournament(row) == pytest.approx(100 * interval_of_counts(row["deals"]))
+        assert interval_of_tournament(row) == pytest.approx(100 * interval_of_counts(row["deals"]))

@@ -74,26 +74,3 @@ def interval_of_tournament(row: Row) -> np.ndarray:
     z_squared, deals = normal_quantile(0.95) ** 2, row["games"] // 2
     effect = (deals * row["design_effect"] + z_squared) / (deals + z_squared)
     return 100 * np.array(wilson_interval(row["win_rate"], row["games"] / effect))
-
-
-def nearest_deals(games: int, won: float, interval: np.ndarray, confidence: float = 0.95) -> list[int]:
-    """Return the deals of which none, one and both games were won that have most nearly this interval.
-
-    `won` and the interval are in per cent. The interval is wider if fewer deals were divided.
-    """
-    deals, wins = games // 2, round(games * won / 100)
-    fewest, most = wins % 2, min(wins, games - wins)
-
-    def counts(divided: int) -> list[int]:
-        return [deals - (wins + divided) // 2, divided, (wins - divided) // 2]
-
-    def recomputed(divided: int) -> np.ndarray:
-        return 100 * interval_of_counts(counts(divided), confidence)
-
-    while most - fewest > 2:
-        middle = fewest + (most - fewest) // 4 * 2
-        if np.ptp(recomputed(middle)) > np.ptp(interval):
-            fewest = middle
-        else:
-            most = middle
-    return counts(min((fewest, most), key=lambda divided: np.abs(recomputed(divided) - interval).max()))

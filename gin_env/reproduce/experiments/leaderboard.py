@@ -103,7 +103,7 @@ def draw_bounds(rows: Sequence[Row], path: Path, origin: str) -> None:
     """Draw what a search wins against a bot that it knows, by number of worlds, with 95 % intervals.
 
     For `policy` this is ``search``, which assumes that its opponent plays like `policy`. Dashed lines show
-    what PPO found.
+    what PPO found, if it was measured.
     """
     figure, [[axes]] = new_figure(7, 4.5)
     learned = by((row for row in rows if row["of"] == "exploit"), "bot")
@@ -120,7 +120,8 @@ def draw_bounds(rows: Sequence[Row], path: Path, origin: str) -> None:
         above = [row["high"] - row["won"] for row in line]
         worlds = [row["samples"] for row in line]
         drawn = axes.errorbar(worlds, won, [below, above], marker="o", linestyle="-", capsize=4, label=bot)
-        axes.axhline(learned[bot]["won"], color=drawn[0].get_color(), linewidth=1, linestyle="--")
+        if bot in learned:
+            axes.axhline(learned[bot]["won"], color=drawn[0].get_color(), linewidth=1, linestyle="--")
     axes.axhline(50, color="grey", linewidth=1)
     axes.set_xscale("log", base=2)
     axes.set_xticks(*zip(*((2**power, str(2**power)) for power in range(1, 10)), strict=True))
