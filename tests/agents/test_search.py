@@ -118,7 +118,7 @@ def test_policys_choice_comes_first_and_illegal_actions_never():
 
 
 @pytest.mark.parametrize("response", [False, True])
-def test_choice_of_the_first_network_is_tried_second_where_it_was_improved(response):
+def test_choice_of_the_first_network_comes_second_if_improved(response):
     bot = BestResponseBot("simple", 16) if response else SearchBot()
     views = PlayerView(np.concatenate([view.records for _, view in views_of_policy(40)]))
     first, improved = (agents.make(name).act(views) for name in ("policy:margin=none", "policy"))
