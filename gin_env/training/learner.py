@@ -48,6 +48,8 @@ NUM_LOGGED = len(LOGGED)
 
 HAS_BFLOAT16 = any(torch.cpu.get_capabilities().get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
 """Whether this processor has instructions for matrix products in bfloat16, on x86 or on Arm."""
+MIN_BFLOAT16 = 16
+"""Least width of layers in bfloat16: products of narrower ones are NaN on some processors."""
 PADDING = 64
 """The network's batches are padded to a multiple of this size. The kernels for bfloat16 are generated for
 each new size, which takes longer than the computation."""
@@ -181,7 +183,7 @@ class Learner:
         torch.manual_seed(settings.seed)
         self.network = CandidateScorer(settings.hidden, settings.memory).to(self.device)
         for scores in (self.network.draws, self.network.discards):
-            scores.use_bfloat16 = settings.bfloat16
+            scores.use_bfloat16 = settings.bfloat16 and settings.hidden >= MIN_BFLOAT16
         self.critic = Critic().to(self.device) if settings.critic_sees_all else None
         self.parameters = [*self.network.parameters(), *(self.critic.parameters() if self.critic else ())]
         self.optimizer = torch.optim.Adam(self.parameters, settings.learning_rate, eps=1e-5, fused=True)

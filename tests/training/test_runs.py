@@ -129,7 +129,7 @@ def test_used_folder_is_refused_and_resuming_keeps_settings(tmp_path):
 
 def test_evaluations_are_played_by_the_network_that_is_saved(tmp_path):
     """The learner multiplies in bfloat16 where it can; a saved policy plays in float32."""
-    with PPORun(replace(tiny(tmp_path), bfloat16=True)) as run:
+    with PPORun(replace(tiny(tmp_path), bfloat16=True, hidden=16)) as run:
         run.learn()
         run.save_policy(tmp_path / "saved.safetensors")
         saved, bot = agents.make(str(tmp_path / "saved.safetensors")), run.bot()
@@ -236,3 +236,11 @@ def test_checkpoint_cannot_start_an_unnamed_program(tmp_path, name):
         open_folder(PPOSettings(tmp_path, resume=True))
     resumed, _ = open_folder(replace(stored, resume=True))
     assert getattr(resumed, name) == (command,)
+
+
+def test_narrow_layers_multiply_in_float32(tmp_path):
+    """Regression: layers of 8 units in bfloat16 were NaN on one processor."""
+    for hidden, expected in ((8, False), (16, True)):
+        settings = replace(tiny(tmp_path / str(hidden)), bfloat16=True, hidden=hidden)
+        with PPORun(settings) as run:
+            assert run.learner.network.discards.use_bfloat16 == expected

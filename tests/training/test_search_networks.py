@@ -19,7 +19,7 @@ def test_networks_learn_and_repeat(tmp_path):
     contents = []
     for name in ("one", "other"):
         path = tmp_path / f"{name}.safetensors"
-        done = CliRunner().invoke(app, ["train", "opponents", str(path), "--games", "40", "--seed", "3"])
+        done = CliRunner().invoke(app, ["train", "opponents", str(path), "--games", "100", "--seed", "3"])
         assert done.exit_code == 0, done.output + repr(done.exception)
         for line in done.output.splitlines():
             if "cross-entropy" in line:
@@ -35,7 +35,7 @@ def test_networks_learn_and_repeat(tmp_path):
 
 
 def test_decisions_come_in_the_order_of_their_games():
-    positions = collect_decisions("simple", 6, seed=2)
+    positions = collect_decisions("simple", 6, seed=4)
     numbers = positions.view.records["public"]["hand_number"]
     assert (np.diff(numbers.astype(int)) < 0).sum() == 5  # a new game begins with its first hands
     assert (positions.view.records["public"]["to_move"] == positions.view.records["player"]).all()

@@ -228,7 +228,7 @@ def test_generation_plays_the_highest_valued_legal_action(steps):
 
 
 def test_policy_plays_the_most_probable_legal_action(steps):
-    bot = bot_of("policy")
+    bot = bot_of("policy-1")
     view = records.views_of(steps)
     chances = opinions.action_chances(bot, view)
     assert chances.sum(axis=1) == pytest.approx(1)
@@ -238,7 +238,7 @@ def test_policy_plays_the_most_probable_legal_action(steps):
     other = told("2D", rules=Rules(knock_limit=5))
     assert opinions.action_chances(bot, other).sum() == pytest.approx(1)  # it plays under any rules
     bot.rules = (Rules(),)
-    with pytest.warns(UserWarning, match="policy was trained under eaai, not under knock_limit=5"):
+    with pytest.warns(UserWarning, match="policy-1 was trained under eaai, not under knock_limit=5"):
         opinions.action_chances(bot, other)
 
 

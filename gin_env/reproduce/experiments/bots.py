@@ -378,7 +378,7 @@ EXPERIMENTS = [
         measure_tournament,
         tournament_table,
         games=2000,
-        time="an hour and a half",
+        time="ten minutes",
         pictures={"tournament.png": draw_tournament},
     ),
     Experiment(
