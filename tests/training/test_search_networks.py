@@ -28,7 +28,8 @@ def test_networks_learn_and_repeat(tmp_path):
         contents.append(path.read_bytes())
     assert contents[0] == contents[1]
     networks = load_networks(path)
-    assert list(networks) == list(packaged_networks()) == sorted([*MODELS, "opponents"])
+    assert list(networks) == list(packaged_networks())
+    assert sorted(networks) == sorted([*MODELS, "opponents"])
     for name, network in networks.items():
         for mine, packaged in zip(network, packaged_networks()[name], strict=True):
             assert mine.shape == packaged.shape
