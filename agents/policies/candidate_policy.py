@@ -111,7 +111,7 @@ class CandidatePolicyBot:
 
     @classmethod
     def shipped_with_memory(cls, deterministic: bool = True) -> CandidatePolicyBot:
-        """Return the bot ``policy-memory``: ``policy``, trained further with a memory of earlier hands."""
+        """Return ``policy-memory``: the first network of ``policy``, trained further with a memory."""
         return cls._packaged("policy-memory", deterministic)
 
     @classmethod

@@ -44,7 +44,7 @@ class ImprovedPolicyBot:
 
     @property
     def network(self) -> CandidateScorer:
-        """The network of the policy."""
+        """The first network, which scores candidates."""
         return self.policy.network
 
     def act(self, view: PlayerView) -> np.ndarray:
