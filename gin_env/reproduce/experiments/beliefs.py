@@ -85,7 +85,7 @@ def _speed(views: Sequence[PlayerView], run: Run) -> Row:
 
     Many hands are sampled for each position, and every step of a chain yields one.
     """
-    belief = Belief(chains=SPEED_CHAINS, apart=1)
+    belief = Belief("policy-1", chains=SPEED_CHAINS, apart=1)
     count = run.size(SPEED_HANDS, 128)
     rates = []
     for number, view in enumerate(views[:40]):
