@@ -40,6 +40,7 @@ STOPPED = 0.025
 """Probability that a decision of the policy is sampled as a position: about two per game."""
 FUTURES = 32
 """Number of shuffles of the stock with the true hands."""
+HALF = FUTURES // 2
 COUNTS = (16, 64, 256, 512)
 CAUTIONS = (0.0, 1.0)
 
@@ -72,6 +73,22 @@ class Variant(NamedTuple):
     turns: int
     samples: int
     caution: float
+
+
+def settings(most: int) -> list[tuple[int, float]]:
+    """Return the numbers of worlds, at most `most`, each with each caution."""
+    return list(product([samples for samples in COUNTS if samples <= most], CAUTIONS))
+
+
+VARIANTS = [
+    Variant(TRUE, 0, HALF, 0.0),
+    *(
+        Variant(belief, turns, samples, caution)
+        for belief, plan in PLANS.items()
+        for turns, count in plan.most.items()
+        for samples, caution in settings(count)
+    ),
+]
 
 
 def positions(
@@ -155,16 +172,17 @@ class Trial:
 
     def measure(self, count: int, seed: int) -> dict[str, Any]:
         """Return the mean gain of each variant over the policy."""
-        found: dict[Variant, list[Gain]] = {}
+        found: dict[Variant, list[Gain]] = {variant: [] for variant in VARIANTS}
         states = positions(self.opponent, self.policy, count, seed)
         for number, state in enumerate(states):
             for variant, gain in self.gains(state, np.random.default_rng([seed, number])):
                 found.setdefault(variant, []).append(gain)
-        variants = list(found)
+        # Positions without a choice have no gain, and count.
+        sums = [np.sum(np.reshape(gains, (-1, len(MEASURED))), axis=0) for gains in found.values()]
         return {
             "positions": len(states),
-            "variants": [variant._asdict() for variant in variants],
-            "means": [(np.sum(found[variant], axis=0) / len(states)).tolist() for variant in variants],
+            "variants": [variant._asdict() for variant in VARIANTS],
+            "means": [(total / len(states)).tolist() for total in sums],
         }
 
     def gains(self, state: np.void, random: np.random.Generator) -> Iterator[tuple[Variant, Gain]]:
@@ -174,9 +192,9 @@ class Trial:
         if len(tried) == 1:
             return
         won, points = self.true_gains(state, tried, random)
-        half = FUTURES // 2  # for `TRUE`, one half of the futures selects the action, the other evaluates it
-        best = int(won[:, :half].mean(axis=1).argmax())
-        yield Variant(TRUE, 0, half, 0.0), _gain(best, won[:, half:], points[:, half:])
+        # For `TRUE`, one half of the futures selects the action, the other evaluates it.
+        best = int(won[:, :HALF].mean(axis=1).argmax())
+        yield Variant(TRUE, 0, HALF, 0.0), _gain(best, won[:, HALF:], points[:, HALF:])
         own = copy.deepcopy(random)  # so that the worlds of the other beliefs do not depend on it
         for belief, bot in self.bots.items():
             most = PLANS[belief].most
@@ -194,7 +212,7 @@ class Trial:
                     gains = np.concatenate(parts, axis=1)
                 else:
                     gains = bot.gains(view, worlds[:count], tried)
-                for samples, caution in product([some for some in COUNTS if some <= count], CAUTIONS):
+                for samples, caution in settings(count):
                     mean, error = mean_and_error(gains[:, :samples])
                     surely = mean - caution * error
                     yield Variant(belief, turns, samples, caution), _gain(int(surely.argmax()), won, points)
