@@ -66,17 +66,7 @@ BOTS: Registry[Any] = Registry(
             only_by_name=True,
             files=("data/policy-memory.safetensors",),
         ),
-        "search": Declaration(
-            "search.bot:SearchBot",
-            needs_torch=True,
-            slow=True,
-            files=(
-                "data/policy-gains.safetensors",
-                "data/policy-1.safetensors",
-                "search/data/opponents.safetensors",
-            ),
-            files_by_parameter={"policy": "data/{}.safetensors"},
-        ),
+        "search": Declaration("search.bot:SearchBot", needs_torch=True, slow=True),
     },
 )
 

@@ -3,6 +3,7 @@
     python benchmarks/learning.py ablation                            # a quarter of an hour on one
     python benchmarks/learning.py candidates                          # twenty minutes on one
     python benchmarks/learning.py growth                              # half an hour on two
+    python benchmarks/learning.py growth --decisions 1000000000       # two hours on two
 
 Each training is a run in its own folder below --work. The same command resumes a stopped run and does not
 repeat finished ones. `gin-rummy reproduce --pages` shows the results.
@@ -39,7 +40,10 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 MATCH_SEED = 7
 """Seed of all matches, so that every policy plays the same decks."""
 NO_EVALUATIONS = ("--evaluate-every", "1e9", "--final-games", "2")
-GROWTH_OPPONENTS = ("simple", "policy-1")
+GROWTH_OPPONENTS = ("simple", "policy-1", "policy:margin=none")
+LONG = 10_000_000
+"""Decisions from which on a training plays more games at once, and learns once from each decision."""
+LONG_ARGUMENTS = ("--num-envs", "4096", "--num-minibatches", "64", "--update-epochs", "1")
 ABLATION_OPPONENTS = ("simple", "simple:knock_at=0", "tonic", "generation", "policy-1")
 ABLATIONS: dict[str, tuple[str, ...]] = {
     "unchanged": (),
@@ -183,23 +187,27 @@ def growth(
         str, typer.Option(help="Decisions of the training runs, separated by commas")
     ] = "1000000,3000000,9000000,27000000,81000000",
     seeds: Seeds = "1,2,3",
-    long_seeds: Annotated[str, typer.Option(help="Random seeds of runs longer than 10 million")] = "1",
+    long_seeds: Annotated[str, typer.Option(help="Random seeds of the runs from 10 million on")] = "1",
     cores: Cores = 2,
     games: Games = 10_000,
     collect: Collect = False,
     work: Work = Path("runs/growth"),
     out: Out = Path("results"),
 ) -> None:
-    """Train with growing budgets, and play matches against `simple` and `policy-1`."""
+    """Train with growing budgets, and play matches against `simple` and two networks.
+
+    From 10 million decisions on, a run plays 4,096 games at once and learns once from each decision.
+    """
     rows: list[Row] = []
     for budget in numbers(decisions):
-        for seed in numbers(seeds if budget <= 10_000_000 else long_seeds):
+        changed = LONG_ARGUMENTS if budget >= LONG else ()
+        for seed in numbers(long_seeds if budget >= LONG else seeds):
             folder = work / f"{budget}-seed-{seed}"
             arguments = ["--total-timesteps", str(budget), "--seed", str(seed), "--workers", str(cores)]
-            curve = train("ppo.py", folder, [*arguments, *NO_EVALUATIONS], collect)
+            curve = train("ppo.py", folder, [*arguments, *NO_EVALUATIONS, *changed], collect)
             if curve is None:
                 continue
-            about = {"budget": budget, "seed": seed, "cores": cores}
+            about = {"budget": budget, "arguments": list(changed), "seed": seed, "cores": cores}
             about |= {"decisions": int(curve[-1]["decisions"]), "minutes": curve[-1]["minutes"]}
             rows += [about | row for row in play(folder / POLICY, list(GROWTH_OPPONENTS), games)]
     store("ppo/growth", rows, list(GROWTH_OPPONENTS), sys.argv[1:], out)

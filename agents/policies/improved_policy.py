@@ -1,7 +1,7 @@
 """``policy``: a policy trained by PPO, whose discards a second network improves.
 
-A network that scores candidates (`gin_env.agents.policies.candidate_network`) makes all decisions. Where it
-has to discard, a second network (`gin_env.agents.policies.gain_network`) predicts what its most probable
+A network that scores candidates (`gin_env.agents.policies.candidate_network`) proposes all decisions. Where
+it has to discard, a second network (`gin_env.agents.policies.gain_network`) predicts what its most probable
 actions gain in games of the first network against itself. The action with the highest gain is played, if it
 is better than the first network's choice by a margin. This is one step of policy improvement.
 `gin_env.training.action_values` describes how gains are measured.
@@ -10,6 +10,8 @@ Results: docs/results/learning.md, "The bot policy".
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 
@@ -40,7 +42,7 @@ class ImprovedPolicyBot:
         self.name = "policy"
         self.policy = CandidatePolicyBot(network, episode=episode)
         self.margin = None if margin is None else check_number("margin", margin, 0, 100)
-        self.predictor = GainPredictor(PACKAGED if gains is None else gains)
+        self.predictor = None if margin is None else GainPredictor(PACKAGED if gains is None else gains)
 
     @property
     def network(self) -> CandidateScorer:
@@ -49,11 +51,14 @@ class ImprovedPolicyBot:
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
-        if self.margin is None:
+        if self.predictor is None:
             return self.policy.act(view)
         chosen = np.empty(len(view), np.int64)
         discarding = are_discarding(view.records)
-        for group, decide in ((~discarding, self.policy.act), (discarding, self._discard)):
+        for group, decide in (
+            (~discarding, self.policy.act),
+            (discarding, partial(self._discard, self.predictor)),
+        ):
             index = np.flatnonzero(group)
             if len(index):
                 chosen[index] = decide(view[index])
@@ -74,7 +79,7 @@ class ImprovedPolicyBot:
             chances[close] = self.policy.action_chances(view[close], exact=True)
         return Tried.of(chances)
 
-    def _discard(self, view: PlayerView) -> np.ndarray:
+    def _discard(self, predictor: GainPredictor, view: PlayerView) -> np.ndarray:
         """Return the actions of players who have to discard."""
         tried = self.tried(view)
         chosen = tried.actions[:, 0].copy()
@@ -86,8 +91,8 @@ class ImprovedPolicyBot:
 
         def exact(some: np.ndarray) -> np.ndarray:
             again = Tried.of(self.policy.action_chances(view[some], exact=True))
-            return self.predictor(view[some], again, exact=True) + advantage[some]
+            return predictor(view[some], again, exact=True) + advantage[some]
 
-        best = are_best(self.predictor(view, tried) + advantage, exact)
+        best = are_best(predictor(view, tried) + advantage, exact)
         chosen[several] = np.where(best, tried.actions, NUM_ACTIONS).min(axis=1)
         return chosen

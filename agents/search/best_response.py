@@ -14,14 +14,13 @@ import numpy as np
 
 from gin_env import agents
 from gin_env.agents.base import Agent
-from gin_env.agents.search.bot import MIN_PROBABILITY, SearchBot
+from gin_env.agents.search.bot import SearchBot
 from gin_env.agents.search.chains import Belief, Chains
 from gin_env.agents.search.dealing import deal_world, resampled, write_worlds
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.engine import play, write_mask
 from gin_env.game.state import STATE
 from gin_env.game.streams import mix
-from gin_env.observations.candidates import NO_ACTION
 from gin_env.observations.view_records import VIEW, write_view
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_number
@@ -62,7 +61,7 @@ class BestResponseBot(SearchBot):
         trust: float = 0.5,
         turns: int = 3,
     ) -> None:
-        super().__init__(samples=samples, opponent=bot, estimator=estimator, turns=turns)
+        super().__init__(samples, turns=turns, opponent=bot, estimator=estimator)
         self.name = f"response to {bot}, {samples} worlds, turns={turns}, trust={trust:g}"
         self.belief = _BotBelief(agents.make(bot), estimator, check_number("trust", trust, 0, 1), samples)
 
@@ -70,7 +69,7 @@ class BestResponseBot(SearchBot):
         """See `Agent.act`."""
         if not len(view):
             return np.empty(0, np.int64)
-        tried = self._tried(view)
+        tried = self.likeliest(view)
         chosen = np.array([actions[0] for actions in tried], np.int64)
         searched = np.flatnonzero([len(actions) > 1 for actions in tried])
         _, group = np.unique(view.records["public"]["rules"][searched], return_inverse=True)
@@ -82,18 +81,6 @@ class BestResponseBot(SearchBot):
                 which = alike[first : first + BATCH_SIZE]
                 chosen[which] = self._search(view[which], [tried[index] for index in which])
         return chosen
-
-    def _tried(self, view: PlayerView) -> list[np.ndarray]:
-        """Return the policy's choice and its next likeliest actions, int64 (k,), for each view."""
-        logits, actions = (array.reshape(len(view), -1) for array in self.players.logits(view.records))
-        logits = np.where(actions == NO_ACTION, -np.inf, logits.astype(np.float64))
-        chances = np.exp(logits - logits.max(axis=1, keepdims=True))
-        chances /= chances.sum(axis=1, keepdims=True)
-        chances[actions == self.policy.act(view)[:, None]] = 1.0
-        order = np.lexsort((actions, -chances), axis=1)[:, : self.tried]  # ties by number, as in the bot
-        likely = np.take_along_axis(chances, order, axis=1) > MIN_PROBABILITY
-        ordered = np.take_along_axis(actions, order, axis=1)
-        return [row[keep] for row, keep in zip(ordered, likely, strict=True)]
 
     def _search(self, view: PlayerView, tried: list[np.ndarray]) -> list[int]:
         """Return the best of the actions tried in each view."""
@@ -158,7 +145,7 @@ class _WeightedWorlds(Chains):
     def next_worlds(self) -> np.ndarray:
         """`STATE` records (num_worlds,)."""
         if self._warm:
-            self._begin()
+            self._begin(self._num_chains)
         self._warm = True
         # Cards that are not in the stock are held, so the odds of the stock are enough.
         weights = self.log_likelihoods() + np.log(self._odds)[self._rest].sum(axis=1)
@@ -166,6 +153,10 @@ class _WeightedWorlds(Chains):
         states = np.zeros(self._num_worlds, STATE)
         write_worlds(self._view, self._past, self._held[chosen], self._rest[chosen], self._key(), states)
         return states
+
+    def next_rounds(self, rounds: int) -> np.ndarray:
+        """`STATE` records (rounds * num_worlds,)."""
+        return np.concatenate([self.next_worlds() for _ in range(rounds)])
 
     def log_likelihoods(self) -> np.ndarray:
         """float64 (n,): logarithm of the likelihood of the opponent's actions in each proposed world."""

@@ -1,10 +1,10 @@
 """``search``: the policy with a look ahead from the current position.
 
 Where the policy has a choice, its action and the most probable others are tried in sampled worlds, which are
-full deals consistent with the view (`gin_env.agents.search.belief`). The policy plays both hands for a few
-turns; then its network estimates the probability of winning the game. All actions are tried in the same
-worlds, so that common luck cancels. An action other than the policy's is played only if it is significantly
-better.
+full deals consistent with the view (`gin_env.agents.search.belief`). The policy plays on for a few turns, for
+both players or against the assumed opponent; then its network estimates the probability of winning the game.
+All actions are tried in the same worlds, so that common luck cancels. An action other than the policy's is
+played only if it is better by `caution` standard errors.
 
 This is one step of policy improvement by rollouts (Tesauro and Galperin, "On-line policy improvement using
 Monte-Carlo search", NIPS 1996) over sampled hidden cards (Ginsberg, "GIB: imperfect information in a
@@ -23,11 +23,11 @@ from typing import NamedTuple
 import numpy as np
 
 from gin_env import agents
-from gin_env.agents.policies.candidate_network import CandidateScorer, find_policy_of_games
+from gin_env.agents.policies.candidate_network import find_policy_of_games
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policies.improved_policy import ImprovedPolicyBot
 from gin_env.agents.search.belief import Belief, Chains
-from gin_env.agents.search.opponents import MODELS, OpponentModels
+from gin_env.agents.search.opponents import MODELS, UNKNOWN, OpponentModels, estimators_for
 from gin_env.agents.search.rollouts import RolloutPlayers
 from gin_env.agents.search.shapes import HandShapes
 from gin_env.agents.search.small_networks import packaged_networks
@@ -35,15 +35,17 @@ from gin_env.batch import Games
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.match_odds import chances_to_win
 from gin_env.game.rules import Rules
+from gin_env.observations.candidates import NO_ACTION
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer, check_number
 
 MIN_PROBABILITY = 1e-6
 """Actions that the policy gives a lower probability are not tried."""
 FIRST_ROUND = 16
-"""Worlds in the first round. Each later round has as many as all rounds before it, or what is missing."""
-UNKNOWN = "unknown"
-"""As opponent: one of `MODELS`."""
+"""Worlds in the first round."""
+GROWTH = 3
+"""Worlds in a later round for each in all rounds before it, or what is missing: a round of few worlds takes
+almost as long as one of many."""
 NUM_PAID_HANDS = 2048
 """Hands played to estimate how often a hand pays how many points."""
 
@@ -76,17 +78,20 @@ class SearchBot:
     policy : the policy that proposes actions and plays the rollouts: a file of a policy that scores
         candidates, or the name of a bundled one. The bot ``policy`` improves its discards before it proposes
         them, but not in the rollouts.
-    opponent : the bot that plays the other side in rollouts, neither a program nor a search; None for the
-        same policy. `estimator` should be trained on games of the same opponent. ``"unknown"`` for one of
-        `gin_env.agents.search.opponents.MODELS`: each is assumed in a share of the worlds, which is its
-        probability after what the opponent has done in the game. Each has an estimator of its own, whose
-        worlds are weighted by the shape of the opponent's hand; `estimator` and `trust` do not count.
-    estimator, trust : see `gin_env.agents.search.belief.Belief`.
+    opponent : the bot that plays the other side in rollouts, neither a program nor a search; None for
+        `policy`. ``"unknown"`` for one of `gin_env.agents.search.opponents.MODELS`: each is assumed in a
+        share of the worlds, which is its probability after what the opponent has done in the game.
+    estimator : gives the worlds, see `gin_env.agents.search.belief.Belief`; it should be trained on games of
+        the same opponent. None for a packaged one: the `MODELS` have estimators of their own, whose worlds
+        are weighted by the shape of the opponent's hand.
+    trust : see `Belief`. Worlds are weighted by their shape only with 0.
+
+    Raises ValueError for `estimator` or `trust` without an opponent.
     """
 
     def __init__(
         self,
-        samples: int = 256,
+        samples: int = 128,
         budget_ms: float | None = None,
         turns: int = 3,
         tried: int = 4,
@@ -94,16 +99,18 @@ class SearchBot:
         caution: float = 1.0,
         patience: float | None = None,
         policy: str = "policy",
-        opponent: str | None = None,
-        estimator: str = "suit-equivariant:weights=policy",
+        opponent: str | None = UNKNOWN,
+        estimator: str | None = None,
         trust: float = 0.0,
     ) -> None:
-        assumed = None if opponent == UNKNOWN else opponent
-        if assumed is not None:
-            _check_opponent(assumed)
-        network = find_policy_of_games(policy)
+        if opponent == UNKNOWN and (estimator is not None or trust):
+            raise ValueError("estimator and trust need an opponent: an unknown one has those of its models")
+        if opponent not in (None, UNKNOWN):
+            _check_opponent(opponent)
         self.name = "search"
-        self.policy = ImprovedPolicyBot() if policy == "policy" else CandidatePolicyBot(network)
+        self.policy = (
+            ImprovedPolicyBot() if policy == "policy" else CandidatePolicyBot(find_policy_of_games(policy))
+        )
         self.samples = check_integer("samples", samples, 2, 1 << 20)
         self.budget_ms = None if budget_ms is None else check_number("budget_ms", budget_ms, 0, 1e9)
         self.turns = check_integer("turns", turns, 1, 100)
@@ -111,33 +118,38 @@ class SearchBot:
         self.averaged = check_integer("averaged", averaged, 1, self.turns)
         self.caution = check_number("caution", caution, 0, 100)
         self.patience = self.caution if patience is None else check_number("patience", patience, 0, 100)
-        self.belief = Belief(network, estimator, trust, chains=FIRST_ROUND)
-        self.players = RolloutPlayers(network, None if assumed is None else agents.make(assumed))
-        self._models = [_Model(self.belief, self.players)]
-        self._recognise = None
-        if opponent == UNKNOWN:
-            self._recognise = OpponentModels()
-            self._models = [self._model(network, bot, estimator) for bot, estimator in MODELS.items()]
+        self._recognise = OpponentModels() if opponent == UNKNOWN else None
+        assumed = list(MODELS) if opponent == UNKNOWN else [policy if opponent is None else opponent]
+        self._models = [self._model(bot, estimator, trust) for bot in assumed]
+        self.belief, self.players = self._models[0]
         self._chances: dict[Rules, np.ndarray] = {}
 
-    def _model(self, network: CandidateScorer, bot: str, estimator: str) -> _Model:
+    def _model(self, bot: str, estimator: str | None, trust: float) -> _Model:
         """Return what is assumed of an opponent that plays like a bot."""
-        shapes = HandShapes(packaged_networks()[bot])
-        belief = Belief(network, estimator, trust=0, chains=FIRST_ROUND, shapes=shapes)
+        network = self.policy.network
+        shaped = bot in MODELS and estimator is None and not trust
+        shapes = HandShapes(packaged_networks()[bot]) if shaped else None
+        (packaged,) = estimators_for(bot)
+        belief = Belief(network, estimator or packaged, trust, chains=FIRST_ROUND, shapes=shapes)
         return _Model(belief, RolloutPlayers(network, agents.make(bot)))
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`. Views are decided one by one."""
-        return np.fromiter(
-            (self._look_ahead(each, self.likeliest(each)) for each in view), np.int64, len(view)
-        )
+        """See `Agent.act`. Views are searched one by one."""
+        if not len(view):
+            return np.empty(0, np.int64)
+        return np.array([self._look_ahead(*each) for each in zip(view, self.likeliest(view), strict=True)])
 
-    def likeliest(self, view: PlayerView) -> np.ndarray:
-        """Return the policy's choice and its other actions by falling probability, int64 (k,)."""
-        first, chances = self.policy.act(view)[0], self.policy.action_chances(view)[0]
-        order = np.argsort(-chances, kind="stable")
-        others = order[(chances[order] > MIN_PROBABILITY) & (order != first)]
-        return np.array([first, *others[: self.tried - 1]])
+    def likeliest(self, view: PlayerView) -> list[np.ndarray]:
+        """Return the policy's choice and its next likeliest actions, int64 (k,), for each view."""
+        logits, actions = (array.reshape(len(view), -1) for array in self.players.logits(view.records))
+        logits = np.where(actions == NO_ACTION, -np.inf, logits.astype(np.float64))
+        chances = np.exp(logits - logits.max(axis=1, keepdims=True))
+        chances /= chances.sum(axis=1, keepdims=True)
+        chances[actions == self.policy.act(view)[:, None]] = 1.0
+        order = np.lexsort((actions, -chances), axis=1)[:, : self.tried]  # ties by number, as in the bot
+        likely = np.take_along_axis(chances, order, axis=1) > MIN_PROBABILITY
+        ordered = np.take_along_axis(actions, order, axis=1)
+        return [row[keep] for row, keep in zip(ordered, likely, strict=True)]
 
     def _look_ahead(self, view: PlayerView, tried: np.ndarray) -> int:
         """Return the best of these actions in sampled worlds; the first unless another is clearly better."""
@@ -152,11 +164,12 @@ class SearchBot:
         while len(others) and gains.shape[1] < self.samples:
             num_worlds = gains.shape[1]
             elapsed = 1000 * (perf_counter() - began)
-            # The next round takes at most as long as all rounds before it, since it has no more worlds.
-            if self.budget_ms is not None and (2 * elapsed if num_worlds else elapsed) >= self.budget_ms:
+            # The next round takes at most `GROWTH` times as long as all rounds before it.
+            expected = (1 + GROWTH) * elapsed if num_worlds else elapsed
+            if self.budget_ms is not None and expected >= self.budget_ms:
                 break
             missing = -(-(self.samples - num_worlds) // FIRST_ROUND) * FIRST_ROUND
-            num_new = min(max(num_worlds, FIRST_ROUND), missing)
+            num_new = min(max(GROWTH * num_worlds, FIRST_ROUND), missing)
             actions = np.concatenate([[first], others])
             new_gains = self.gains_in_models(view, models, num_new, actions)[1:]
             gains = np.concatenate([gains, new_gains], axis=1)

@@ -155,11 +155,10 @@ class Chains:
         self._odds = chances / (1 - chances)
         places = self._hand_size + int(self._past["draws"])
         in_stock = int(self._past["unseen"]).bit_count() - int(self._past["missing"])
-        self._held, self._rest = (
-            np.empty((num_chains, places), np.int8),
-            np.empty((num_chains, in_stock), np.int8),
-        )
-        self._begin()
+        self._shape = places, in_stock
+        self._num_chains = num_chains
+        self._begin(num_chains)
+        self._used = False
         self._warm = False
         self._logarithm: np.ndarray | None = None
         """Of each world's probability, up to a constant; None before the first step."""
@@ -182,6 +181,12 @@ class Chains:
 
     def next_rounds(self, rounds: int) -> np.ndarray:
         """Return the worlds of several rounds: `STATE` records (rounds * chains,)."""
+        if self._belief.trust == 0:  # they are independent of each other, so they can be drawn together
+            count = rounds * self._num_chains
+            if self._used or count != len(self._held):
+                self._begin(count)
+            self._used = True
+            return self.worlds()
         parts = [self.next_worlds() for _ in range(rounds)]
         states = np.zeros(sum(map(len, parts)), STATE)  # faster than concatenating records
         for part, place in zip(parts, np.split(states, rounds), strict=True):
@@ -191,7 +196,7 @@ class Chains:
     def step(self, steps: int = 1) -> None:
         """Propose a change to each chain, `steps` times."""
         if self._belief.trust == 0:  # new worlds from the estimator are independent already
-            self._begin()
+            self._begin(self._num_chains)
             return
         correction = np.empty(len(self._held))
         for _ in range(steps):
@@ -209,15 +214,16 @@ class Chains:
         write_worlds(self._view, self._past, self._held, self._rest, self._key(), states)
         return states
 
-    def _begin(self) -> None:
+    def _begin(self, count: int) -> None:
+        """Draw this number of worlds from the estimator, weighted by the shape of the opponent's hand."""
         shapes = self._belief.shapes
-        if shapes is None:
-            propose_worlds(self._past, self._hand_size, self._odds, self._key(), self._held, self._rest)
-            return
-        held, rest = (np.repeat(array, NUM_DRAWN, axis=0) for array in (self._held, self._rest))
+        drawn = count if shapes is None else count * NUM_DRAWN
+        held, rest = (np.empty((drawn, places), np.int8) for places in self._shape)
         propose_worlds(self._past, self._hand_size, self._odds, self._key(), held, rest)
-        chosen = resampled(shapes(self._view, rest), len(self._held), self._random)
-        self._held, self._rest = held[chosen], rest[chosen]
+        if shapes is not None:
+            chosen = resampled(shapes(self._view, rest), count, self._random)
+            held, rest = held[chosen], rest[chosen]
+        self._held, self._rest = held, rest
 
     def _chances(self, held: np.ndarray, rest: np.ndarray) -> np.ndarray:
         """Return logarithms of the probabilities of worlds, up to a constant: float64 (n,)."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.agents.search.small_networks import evaluate, packaged_networks
+from gin_env.agents.search.small_networks import check_sizes, evaluate, packaged_networks
 from gin_env.game.memory import forget_hands, remember_actions
 from gin_env.game.state import STATE
 from gin_env.observations.memory import NUM_MEMORY, write_memory
@@ -24,17 +24,26 @@ MODELS = {
     "tonic": "suit-equivariant",
 }
 """Bots that the opponent may play like, and the estimator of the cards of each."""
+UNKNOWN = "unknown"
+"""As opponent of a search: one of `MODELS`."""
+OTHER_ESTIMATOR = "suit-equivariant:weights=policy"
+"""The estimator for an opponent that is none of `MODELS`."""
 NUM_CONDUCT = 3 * NUM_MEMORY
 """Numbers that describe what the opponent has done."""
 MIN_ACTIONS = 4
 """Public actions in the current hand from which on it counts."""
 
 
+def estimators_for(opponent: str) -> list[str]:
+    """Return the estimators for an opponent: those of all `MODELS` if it is `UNKNOWN`."""
+    return list(MODELS.values()) if opponent == UNKNOWN else [MODELS.get(opponent, OTHER_ESTIMATOR)]
+
+
 class OpponentModels:
     """The probability that the opponent is each of `MODELS`."""
 
     def __init__(self) -> None:
-        self._network = packaged_networks()["opponents"]
+        self._network = check_sizes(packaged_networks()["opponents"], NUM_CONDUCT, len(MODELS))
 
     def __call__(self, view: np.void) -> np.ndarray:
         """Return the probabilities for a `VIEW` record, float64 (k,)."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.agents.search.small_networks import SmallNetwork, evaluate
+from gin_env.agents.search.small_networks import SmallNetwork, check_sizes, evaluate
 from gin_env.game.cards import NUM_CARDS, card_bit, count_cards, deck_cards
 from gin_env.game.hands import CARDS_UP_TO, meld_completions, unmelded_cards
 from gin_env.observations.candidate_features import write_hand
@@ -32,11 +32,11 @@ class HandShapes:
 
     Parameters
     ----------
-    network : maps the numbers of `write_shapes` to one score.
+    network : maps the numbers of `write_shapes` to one score; TensorFileError for one of another size.
     """
 
     def __init__(self, network: SmallNetwork) -> None:
-        self._network = network
+        self._network = check_sizes(network, NUM_SHAPE, 1)
 
     def __call__(self, view: np.void, rest: np.ndarray) -> np.ndarray:
         """Return the logarithms of the weights of worlds, given the unseen cards in the stock: float64 (n,).

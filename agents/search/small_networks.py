@@ -54,6 +54,17 @@ def load_networks(path: str | Path) -> dict[str, SmallNetwork]:
         raise TensorFileError(f"{path} lacks the tensor {error}") from error
 
 
+def check_sizes(network: SmallNetwork, inputs: int, outputs: int) -> SmallNetwork:
+    """Return the network. Raises TensorFileError if it has other numbers of inputs or outputs."""
+    found = network.first.shape[0], network.last.shape[1]
+    if found != (inputs, outputs):
+        raise TensorFileError(
+            f"a network of the search has {found[0]} inputs and {found[1]} outputs, not {inputs} and "
+            f"{outputs}: train it again with {COMMAND}"
+        )
+    return network
+
+
 @kernel
 def evaluate(network, row: np.ndarray, hidden: np.ndarray, outputs: np.ndarray) -> None:
     """Write the outputs for one row; `hidden`, float32 (2, width), is overwritten."""

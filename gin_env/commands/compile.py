@@ -21,7 +21,7 @@ def compile(
         bool, flag("--for-everyone", "Let all users of this machine read the cache")
     ] = False,
 ) -> None:
-    """Compile the environments, bots and estimators now, in one or two minutes: later runs start immediately.
+    """Compile the environments, bots and estimators now, in about a minute: later runs start immediately.
 
     The cache is in ~/.cache/gin-env, or in the folder GIN_ENV_CACHE. Installations of the same release on
     machines with the same kind of processor can share it.

@@ -163,7 +163,7 @@ def match_text(result: MatchResult, confidence: float) -> str:
 def tournament(
     bots: Annotated[
         list[str] | None,
-        typer.Argument(help="Bots, as in `match`; default: all but `search` and those trained from `policy`"),
+        typer.Argument(help="Bots, as in `match`; default: all but `search` and the other trained policies"),
     ] = None,
     games: Annotated[int, typer.Option(help="Number of games for each pair, even")] = 2000,
     seed: SecretSeed = None,

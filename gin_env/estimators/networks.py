@@ -160,6 +160,10 @@ NETWORKS: dict[str, type[EstimatorNetwork]] = {
 """Network class by estimator name."""
 
 
+CLOSE = 1e-5
+"""Error of a sum of probabilities that is small enough for a last step of Newton's method."""
+
+
 def with_expected_sum(logits: torch.Tensor, unseen: torch.Tensor, missing: torch.Tensor) -> torch.Tensor:
     """Return the logits (n, 52), shifted so that the probabilities of the unseen cards sum to `missing` (n,).
 
@@ -177,6 +181,8 @@ def with_expected_sum(logits: torch.Tensor, unseen: torch.Tensor, missing: torch
         for _ in range(24):
             p = torch.sigmoid(logits + shift[:, None]) * unseen
             excess = p.sum(1) - missing
+            if (excess.abs() < CLOSE).all():
+                break
             low, high = torch.where(excess < 0, shift, low), torch.where(excess < 0, high, shift)
             newton = shift - excess / (p * (1 - p)).sum(1).clamp(min=1e-9)
             shift = torch.where((newton > low) & (newton < high), newton, (low + high) / 2)

@@ -163,7 +163,7 @@ def _estimator_and_parameters(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _files_of_bot(text: str) -> list[Path]:
-    """Return the files that a bot reads, with those of its estimator and of its assumed opponent."""
+    """Return the files that a bot reads, with those of its estimator and, of a search, of its bots."""
     name, params = _base_and_parameters(text)
     if bots.starts_program(text):
         return []
@@ -173,14 +173,22 @@ def _files_of_bot(text: str) -> list[Path]:
     estimator = _estimator_of_bot(text)
     if estimator is not None:
         files += _files_of_estimator(estimator)
-    if params.get("opponent") == "unknown":
-        from gin_env.agents.search.opponents import MODELS
-        from gin_env.agents.search.small_networks import PACKAGED
+    if name == "search":
+        files += _files_of_search(params)
+    return files
 
-        files.append(FOLDERS["agents"] / PACKAGED)
-        files += [file for estimator in MODELS.values() for file in _files_of_estimator(estimator)]
-    elif params.get("opponent") is not None:
-        files += _files_of_bot(params["opponent"])
+
+def _files_of_search(params: Mapping[str, Any]) -> list[Path]:
+    """Return the files of the policy of a search, of its assumed opponents and of their estimators."""
+    from gin_env.agents.search.opponents import MODELS, UNKNOWN, estimators_for
+    from gin_env.agents.search.small_networks import PACKAGED
+
+    opponent = params["policy"] if params["opponent"] is None else params["opponent"]
+    files = [FOLDERS["agents"] / PACKAGED]
+    for bot in (params["policy"], *(MODELS if opponent == UNKNOWN else (opponent,))):
+        files += _files_of_bot(bot)
+    if params["estimator"] is None:
+        files += [file for each in estimators_for(opponent) for file in _files_of_estimator(each)]
     return files
 
 
@@ -193,9 +201,12 @@ def _files_of_estimator(text: str) -> list[Path]:
 
 
 def _estimator_of_bot(text: str) -> str | None:
-    """Return the name of a bot's estimator; by default that of its hand-strength network."""
+    """Return the name of a bot's estimator; by default that of its hand-strength network.
+
+    Returns None for a search that has those of its opponents.
+    """
     params = _base_and_parameters(text)[1]
-    if "estimator" not in params or params["estimator"] is not None:
+    if "network" not in params or params["estimator"] is not None:
         return params.get("estimator")
     from gin_env.agents.hand_strength.weights import find_network, trained_with
 

@@ -1,7 +1,7 @@
 """Positions from a policy's own games, with the values of its most probable discards and knocks.
 
-The policy plays against itself. At a share of its discards, its most probable actions are tried in the game
-as it is, with every hidden card where it is. The policy plays on for both players, and its network estimates
+The policy plays against itself. At a share of its discards, its most probable actions are tried from
+the true state, hidden cards included. The policy plays on for both players, and its network estimates
 the probability of winning when the player is to draw for the third time. All actions are tried in the same
 deal, so that common luck cancels. The value of an action in one position is mostly luck. Its mean over the
 positions in which a player sees the same is the action's value in the policy's own games; a network that
@@ -9,7 +9,7 @@ learns the values (`gin_env.training.gains`) approximates that mean. No belief a
 needed.
 
 This is the rollout of Tesauro and Galperin ("On-line policy improvement using Monte-Carlo search", NIPS
-1996), made to learn from (Lagoudakis and Parr, "Reinforcement learning as classification", ICML 2003).
+1996), used as a training target (Lagoudakis and Parr, "Reinforcement learning as classification", ICML 2003).
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -93,7 +93,7 @@ def collect_block(policy: str, seed: int, block: int, size: int = BLOCK) -> np.n
 
     `policy` is the file of a policy that scores candidates and has no memory, or the name of a bundled one.
     """
-    searcher = SearchBot(policy=policy)
+    searcher = SearchBot(policy=policy, opponent=None)
     games = Games(NUM_GAMES, episode="game")
     episodes = (block * NUM_GAMES + games.everyone).astype(np.uint64)
     games.start(games.everyone, episodes=episodes, seed=seed)

@@ -1,7 +1,7 @@
 """A critic that sees both hands and the stock, for training only.
 
-Much of what a hand pays is luck: which cards the stock holds. A critic that knows them leaves less of it in
-the advantages, so each decision teaches more. The policy never sees these numbers, and its advantages remain
+Most of the reward depends on the hidden cards. A critic that sees them reduces the variance of the
+advantages, so each decision teaches more. The policy never sees these numbers, and its advantages remain
 unbiased, because its actions do not depend on them (Li et al., "PerfectDou", NeurIPS 2022, arXiv 2203.16406;
 Pinto et al., "Asymmetric actor critic", RSS 2018). The critic is not part of the trained policy.
 """

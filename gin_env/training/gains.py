@@ -2,7 +2,7 @@
 
 The network learns the values of the actions tried in the positions of `gin_env.training.action_values`, by
 the squared error of their differences from the mean of the position, and the opponent's cards by
-cross-entropy. Luck is most of a value, so it takes millions of positions.
+cross-entropy. Single values are mostly luck, so it takes millions of positions.
 
 It trains with AdamW for `EPOCHS` passes; the learning rate falls linearly. One block in `HELD_OUT` is held
 out. On one machine, the result depends only on the arguments, not on the number of workers.

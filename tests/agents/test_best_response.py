@@ -115,7 +115,7 @@ def test_it_plays_the_action_that_wins_most_for_its_player(monkeypatch):
     """Every action loses; the least likely one that is tried loses least."""
     bot, movers = BestResponseBot("simple", 16), set()
     for _, view in views_of_policy(3):
-        tried = bot.likeliest(view)
+        tried = bot.likeliest(view)[0]
 
         def won_after(states, actions, players, best=tried[-1]):
             assert (players == states["public"]["to_move"]).all()

@@ -99,7 +99,7 @@ def test_gin_is_worth_its_points_at_the_players_score(player):
 def test_gains_are_relative_to_the_first_action_in_the_same_worlds():
     bot = SearchBot(16, turns=2)
     for _, view in views_of_policy(3)[::3]:
-        tried = bot.likeliest(view)
+        tried = bot.likeliest(view)[0]
         worlds = bot.belief.worlds(view, 8, np.random.default_rng(1))
         gains = bot.gains(view, worlds, np.append(tried, tried[0]))
         assert gains.shape == (len(tried) + 1, 8)
@@ -111,7 +111,7 @@ def test_gains_are_relative_to_the_first_action_in_the_same_worlds():
 def test_policys_choice_comes_first_and_illegal_actions_never():
     bot, improved = SearchBot(tried=3), agents.make("policy")
     for _, view in views_of_policy(4):
-        tried = bot.likeliest(view)
+        tried = bot.likeliest(view)[0]
         assert tried[0] == improved.act(view)[0]
         assert len(set(tried.tolist())) == len(tried) <= 3
         assert view.masks()[0][tried].all()
@@ -126,7 +126,7 @@ def test_choice_of_the_first_network_comes_second_if_improved(response):
     assert len(changed) > 3
     for index in changed:
         view = views[[index]]
-        tried = bot._tried(view)[0] if response else bot.likeliest(view)
+        tried = bot.likeliest(view)[0]
         assert tried[:2].tolist() == [improved[index], first[index]]
 
 
@@ -161,9 +161,9 @@ def test_search_with_high_caution_plays_the_policy():
 
 
 def test_search_plays_an_action_that_is_clearly_better(monkeypatch):
-    bot = SearchBot(64)
-    view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)) > 2)
-    tried = bot.likeliest(view).tolist()
+    bot = SearchBot(64, opponent="policy")
+    view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)[0]) > 2)
+    tried = bot.likeliest(view)[0].tolist()
 
     def gains(view, worlds, actions, players):
         """The second action is better by 0.1 on average and the third is worse, with little spread."""
@@ -176,9 +176,9 @@ def test_search_plays_an_action_that_is_clearly_better(monkeypatch):
 
 
 def test_smaller_but_more_certain_gain_is_preferred(monkeypatch):
-    bot = SearchBot(64)
-    view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)) > 2)
-    tried = bot.likeliest(view).tolist()
+    bot = SearchBot(64, opponent="policy")
+    view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)[0]) > 2)
+    tried = bot.likeliest(view)[0].tolist()
 
     def gains(view, worlds, actions, players):
         """The second action gains 0.3 on average with a large spread; the third always gains 0.2."""
@@ -191,9 +191,9 @@ def test_smaller_but_more_certain_gain_is_preferred(monkeypatch):
 
 
 def test_action_that_is_clearly_worse_is_dropped(monkeypatch):
-    bot = SearchBot(128)
-    view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)) > 2)
-    tried, asked = bot.likeliest(view).tolist(), []
+    bot = SearchBot(128, opponent="policy")
+    view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)[0]) > 2)
+    tried, asked = bot.likeliest(view)[0].tolist(), []
 
     def gains(view, worlds, actions, players):
         asked.append((len(worlds), actions.tolist()))
@@ -202,7 +202,7 @@ def test_action_that_is_clearly_worse_is_dropped(monkeypatch):
 
     monkeypatch.setattr(bot, "gains", gains)
     bot.act(view)
-    assert asked == [(16, tried), *((number, tried[:2]) for number in (16, 32, 64))]
+    assert asked == [(16, tried), *((number, tried[:2]) for number in (48, 64))]
 
 
 class Clock:
@@ -229,11 +229,11 @@ def noisy_gains(asked, clock=None):
 
 
 @pytest.mark.parametrize(
-    ("budget", "worlds"), [(0, []), (1, [16]), (31, [16]), (33, [16, 16]), (70, [16, 16, 32])]
+    ("budget", "worlds"), [(0, []), (1, [16]), (63, [16]), (65, [16, 48]), (257, [16, 48, 192])]
 )
 def test_no_round_starts_that_would_exceed_the_budget(monkeypatch, budget, worlds):
-    bot, clock, asked = SearchBot(1024, budget_ms=budget), Clock(), []
-    view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)) > 1)
+    bot, clock, asked = SearchBot(1024, budget_ms=budget, opponent="policy"), Clock(), []
+    view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)[0]) > 1)
     monkeypatch.setattr(search, "perf_counter", clock)
     monkeypatch.setattr(bot, "gains", noisy_gains(asked, clock))
     assert bot.act(view) == bot.policy.act(view)
@@ -250,13 +250,13 @@ def test_search_plays_under_other_rules(variant):
 
 def test_rollouts_use_the_assumed_opponent():
     """Naming the same policy as the opponent changes nothing; naming another bot changes decisions."""
-    alone, named = SearchBot(), SearchBot(opponent="policy")
+    alone, named = SearchBot(opponent=None), SearchBot(opponent="policy")
     others = [SearchBot(opponent="policy-1"), SearchBot(opponent="random-discard")]
     for bot in (named, *others):
         bot._chances = alone._chances  # hands of others would pay by other chances
     likewise = np.zeros((len(others), 2))
     for _, view in views_of_policy(8)[::3]:
-        worlds, actions = alone.belief.worlds(view, 16, np.random.default_rng(3)), alone.likeliest(view)
+        worlds, actions = alone.belief.worlds(view, 16, np.random.default_rng(3)), alone.likeliest(view)[0]
         gains = alone.gains(view, worlds, actions)[1:]
         assert (named.gains(view, worlds, actions)[1:] == gains).all()
         for count, other in zip(likewise, others, strict=True):
@@ -292,7 +292,7 @@ def test_value_of_a_rollout_is_the_mean_of_its_last_turns():
     for _, view in views_of_policy(6)[::4]:
         player = int(view.records["player"][0])
         worlds = both.belief.worlds(view, 32, np.random.default_rng(3))
-        actions = np.full(len(worlds), both.likeliest(view)[0])
+        actions = np.full(len(worlds), both.likeliest(view)[0][0])
         values = [bot.won_after(worlds, actions, player) for bot in single]
         assert both.won_after(worlds, actions, player) == pytest.approx(np.mean(values, axis=0))
         differ |= not np.allclose(*values)
@@ -307,10 +307,10 @@ def test_patience_decides_how_long_a_worse_action_is_tried():
     assert patient.best(3, np.array([7]), gains) == 3
 
 
-@pytest.mark.parametrize(("samples", "worlds"), [(2, [16]), (33, [16, 16, 16]), (96, [16, 16, 32, 32])])
+@pytest.mark.parametrize(("samples", "worlds"), [(2, [16]), (33, [16, 32]), (96, [16, 48, 32])])
 def test_last_round_has_the_worlds_that_are_missing(monkeypatch, samples, worlds):
-    bot, asked = SearchBot(samples), []
-    view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)) > 1)
+    bot, asked = SearchBot(samples, opponent="policy"), []
+    view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)[0]) > 1)
     monkeypatch.setattr(bot, "gains", noisy_gains(asked))
     bot.act(view)
     assert asked == worlds
@@ -339,7 +339,9 @@ def test_some_bots_play_only_by_name():
         ("budget_ms=-5", ValueError, "budget_ms"),
         ("budget_ms=soon", TypeError, "budget_ms"),
         ("policy=nowhere.safetensors", FileNotFoundError, "nowhere"),
-        ("estimator=omniscient", ValueError, "must not see hidden cards"),
+        ("opponent=policy,estimator=omniscient", ValueError, "must not see hidden cards"),
+        ("estimator=uniform", ValueError, "need an opponent"),
+        ("trust=0.5", ValueError, "need an opponent"),
     ],
 )
 def test_invalid_settings_raise(settings, error, message):

@@ -23,7 +23,7 @@ from gin_env.training.search_networks import collect_decisions  # noqa: E402
 
 pytestmark = pytest.mark.compiled
 
-QUICK = "search:opponent=unknown,samples=16,turns=1"
+QUICK = "search:samples=16,turns=1"
 
 
 @pytest.mark.parametrize("bot", MODELS)
@@ -85,7 +85,7 @@ def test_each_model_has_its_own_shapes_and_plays_its_own_rollouts(monkeypatch):
         return np.zeros((len(actions), len(worlds)))
 
     monkeypatch.setattr(bot, "gains", gains)
-    bot.gains_in_models(view, models, 16, bot.likeliest(view))
+    bot.gains_in_models(view, models, 16, bot.likeliest(view)[0])
     assert [player and player.name for player in players] == [None, None, "simple", "tonic"]
 
 
@@ -139,3 +139,10 @@ def test_incomplete_file_is_refused(tmp_path):
     write_tensors(tmp_path / "one.safetensors", "networks of the search", "1", {"a.first": torch.ones(2)}, {})
     with pytest.raises(TensorFileError, match=r"lacks the tensor .a\.first_bias"):
         load_networks(tmp_path / "one.safetensors")
+
+
+def test_network_of_another_size_is_refused():
+    shapes, opponents = (packaged_networks()[name] for name in ("simple", "opponents"))
+    assert HandShapes(shapes)
+    with pytest.raises(TensorFileError, match="train it again with gin-rummy train opponents"):
+        HandShapes(opponents)

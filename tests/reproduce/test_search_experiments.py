@@ -63,7 +63,7 @@ def test_true_gains_keep_the_hands_and_are_zero_for_the_first_action():
     for state in positions(agents.make("simple"), trial.policy, 10, 4):
         table = Games(1, episode="game")
         table.state[0] = state
-        tried = next(iter(trial.bots.values())).likeliest(table.views(table.everyone))
+        tried = next(iter(trial.bots.values())).likeliest(table.views(table.everyone))[0]
         won, points = trial.true_gains(state, tried, np.random.default_rng(1))
         assert won.shape == points.shape == (len(tried), one_step.FUTURES)
         assert (won[0] == 0).all()
@@ -101,11 +101,19 @@ def test_each_block_of_positions_has_its_own_seed(tmp_path, monkeypatch):
             pass
 
         def measure(self, count, seed):
-            variant = {"belief": "any", "turns": 1, "samples": 16, "caution": 0.0}
-            return {"positions": count, "variants": [variant], "means": [[seed] * 3]}
+            variants = [variant._asdict() for variant in one_step.VARIANTS]
+            return {"positions": count, "variants": variants, "means": [[seed] * 3] * len(variants)}
 
     monkeypatch.setattr(one_step, "Trial", SeedTrial)
-    (row,) = one_step.measure_one_step(Run(7, True, tmp_path))
+    row, *_ = one_step.measure_one_step(Run(7, True, tmp_path))
     low, high = (7.5 + sign * 0.5 * stdtrit(1, 0.975) for sign in (-1, 1))  # the standard error is 0.5
     assert (row["won"], row["won_low"], row["won_high"]) == pytest.approx((7.5, low, high), abs=1e-4)
     assert row["won_moments"][0] == 2
+
+
+def test_blocks_of_other_variants_are_refused(tmp_path):
+    run = Run(7, True, tmp_path)
+    run.folder.mkdir(parents=True, exist_ok=True)
+    (run.folder / "policy-1-0.json").write_text('{"positions": 4, "variants": [], "means": []}')
+    with pytest.raises(ValueError, match="has other variants than this program: delete"):
+        one_step.measure_one_step(run)

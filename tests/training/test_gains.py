@@ -130,7 +130,7 @@ def view_action(state):
 
 def test_knock_is_worth_the_points_it_pays(middle):
     """The hand ends with the tried action, so its value is the change of the chances by the final scores."""
-    chances = SearchBot(policy="policy-1").chances_to_win(Rules())
+    chances = SearchBot(policy="policy-1", opponent=None).chances_to_win(Rules())
     knocks = 0
     for block_of in range(2):
         for position in collect_block("policy-1", 8, block_of, size=4000):

@@ -29,7 +29,7 @@ from gin_env.reproduce.experiment import (
     match_row,
     widest,
 )
-from gin_env.reproduce.experiments.search import FEWER_WORLDS, RECOGNISES
+from gin_env.reproduce.experiments.search import FEWER_WORLDS
 from gin_env.speed.bot_speed import measure_bots
 
 
@@ -305,7 +305,7 @@ def draw_tournament(rows: Sequence[Row], path: Path, origin: str) -> None:
 # --- Decisions per second -------------------------------------------------------------------------------
 
 
-SEARCHERS = (FEWER_WORLDS, "search", RECOGNISES)
+SEARCHERS = (FEWER_WORLDS, "search")
 
 
 def measure_speed(run: Run) -> list[Row]:

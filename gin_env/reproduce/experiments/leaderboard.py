@@ -9,7 +9,6 @@ from gin_env.matches.ratings import Rating
 from gin_env.reproduce.experiment import Experiment, Row, by, in_order, interval, markdown
 from gin_env.reproduce.experiments.bots import VARIANTS, tournament_of
 from gin_env.reproduce.experiments.learning import HELD_OUT
-from gin_env.reproduce.experiments.search import RECOGNISES
 from gin_env.support.plots import new_figure, save_figure
 
 
@@ -56,9 +55,9 @@ def leaderboard_table(rows: Sequence[Row]) -> str:
     return markdown(header, lines, "llrrrrrl")
 
 
-KNOWN = {(RECOGNISES, "policy"), (RECOGNISES, "simple")}
-"""Matches of `search/strength` in which the search recognises the opponent that it has."""
-WORLDS = 256
+KNOWN = {("search", "policy"), ("search", "simple")}
+"""Matches of `search/strength` against models of the search."""
+WORLDS = 128
 """Number of worlds in these matches."""
 
 

@@ -30,6 +30,7 @@ HELD_OUT = tuple(BOTS.names(held_out=True))
 GROWTH_FROM = 9_000_000
 """Least number of decisions of the runs from which the growth of strength is estimated."""
 GROWTH_TARGET = 1_000_000_000
+"""Number of decisions whose strength is expected from shorter runs."""
 
 
 def ablation_table(rows: Sequence[Row]) -> str:
@@ -74,21 +75,28 @@ def growth_table(rows: Sequence[Row]) -> str:
     if can_extrapolate(rows):
         expected = [growth_fit(rows, opponent)(GROWTH_TARGET) for opponent in opponents]
         lines.append([f"{GROWTH_TARGET / 1e6:,.0f} million, expected", *(f"{won:.1f}" for won in expected)])
-    return markdown(["decisions learned", *(f"`{opponent}`" for opponent in opponents)], lines, "lrr")
+    header = ["decisions learned", *(f"`{opponent}`" for opponent in opponents)]
+    return markdown(header, lines, "l" + "r" * len(opponents))
 
 
 def can_extrapolate(rows: Sequence[Row]) -> bool:
-    """Return whether there are at least three budgets from `GROWTH_FROM` on."""
-    return len({row["budget"] for row in rows if row["budget"] >= GROWTH_FROM}) >= 3
+    """Return whether there are at least three budgets from which the growth is estimated."""
+    return len({row["budget"] for row in rows if shows_growth(row)}) >= 3
+
+
+def shows_growth(row: Row) -> bool:
+    """Return whether the growth of strength is estimated from a run."""
+    return GROWTH_FROM <= row["budget"] < GROWTH_TARGET
 
 
 def growth_fit(rows: Sequence[Row], opponent: str) -> Callable[[float], float]:
     """Return a function from decisions to the expected games won against a bot, in per cent.
 
     The logit of the win rate is linear in the logarithm of the decisions, by least squares over the budgets
-    from `GROWTH_FROM` on, with which all runs have learned to wait before they knock.
+    from `GROWTH_FROM` to `GROWTH_TARGET`. With these, all runs have learned to wait before they knock. The
+    runs of `GROWTH_TARGET` decisions are left out: they show how good the estimate is.
     """
-    mine = [row for row in rows if row["opponent"] == opponent and row["budget"] >= GROWTH_FROM]
+    mine = [row for row in rows if row["opponent"] == opponent and shows_growth(row)]
     won = np.array([row["won"] for row in mine]) / 100
     slope, level = np.polyfit(np.log10([row["decisions"] for row in mine]), np.log(won / (1 - won)), 1)
     return lambda decisions: 100 / (1 + np.exp(-level - slope * np.log10(decisions)))

@@ -21,12 +21,13 @@ import numpy as np
 from gin_env import agents
 from gin_env.agents.base import Agent
 from gin_env.agents.search.bot import FIRST_ROUND, SearchBot, after, mean_and_error
+from gin_env.agents.search.opponents import OTHER_ESTIMATOR
 from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
 from gin_env.game.rules import Rules
 from gin_env.game.state import STOCK_ONLY
 from gin_env.observations.views import PlayerView
-from gin_env.reproduce.experiment import Row, Run, half_width, markdown, plus_minus, ratio_row
+from gin_env.reproduce.experiment import Row, Run, half_width, in_order, markdown, plus_minus, ratio_row
 from gin_env.reproduce.labels import shown
 from gin_env.support.files import write_json
 from gin_env.support.plots import new_figure, save_figure
@@ -41,25 +42,20 @@ STOPPED = 0.025
 FUTURES = 32
 """Number of shuffles of the stock with the true hands."""
 HALF = FUTURES // 2
-COUNTS = (16, 64, 256, 512)
+COUNTS = (16, 64, 256)
+WORLDS = max(COUNTS)
 CAUTIONS = (0.0, 1.0)
 
 
-class Plan(NamedTuple):
-    """Parameters of `search` to try, and the number of worlds for each rollout length in turns."""
-
-    settings: dict[str, Any]
-    most: dict[int, int]
-
-
-RECOGNISED = "opponent recognised, weighted by shape"
-PLANS = {
-    "any cards": Plan({"estimator": "uniform"}, {3: 256}),
-    "each card alone, after Simple": Plan({"estimator": "suit-equivariant"}, {3: 256}),
-    "the same, and Simple plays on": Plan({"estimator": "suit-equivariant", "opponent": "simple"}, {3: 256}),
-    "each card alone, after policy": Plan({}, {3: 512}),
-    RECOGNISED: Plan({"opponent": "unknown"}, {3: 256}),
+SETTINGS: dict[str, dict[str, Any]] = {
+    "any cards": {"opponent": "policy", "estimator": "uniform"},
+    "each card alone, after Simple": {"opponent": "policy", "estimator": "suit-equivariant"},
+    "the same, and Simple plays on": {"opponent": "simple", "estimator": "suit-equivariant"},
+    "each card alone, after policy": {"opponent": "policy", "estimator": OTHER_ESTIMATOR},
+    "the same, weighted by shape": {"opponent": "policy"},
+    "opponent recognised, weighted by shape": {},
 }
+"""Parameters of `search` to try, by the name of the belief."""
 TRUE = "the true hands"
 MEASURED = ("won", "points", "changed")
 """Means over all positions: probability of winning, points of the hand, share of decisions changed."""
@@ -67,28 +63,15 @@ Gain = tuple[float, float, float]
 
 
 class Variant(NamedTuple):
-    """The settings of a decision: belief, rollout length in turns, number of worlds and caution."""
+    """The settings of a decision: belief, number of worlds and caution."""
 
     belief: str
-    turns: int
     samples: int
     caution: float
 
 
-def settings(most: int) -> list[tuple[int, float]]:
-    """Return the numbers of worlds, at most `most`, each with each caution."""
-    return list(product([samples for samples in COUNTS if samples <= most], CAUTIONS))
-
-
-VARIANTS = [
-    Variant(TRUE, 0, HALF, 0.0),
-    *(
-        Variant(belief, turns, samples, caution)
-        for belief, plan in PLANS.items()
-        for turns, count in plan.most.items()
-        for samples, caution in settings(count)
-    ),
-]
+KNOWN = Variant(TRUE, HALF, 0.0)
+VARIANTS = [KNOWN, *(Variant(*each) for each in product(SETTINGS, COUNTS, CAUTIONS))]
 
 
 def positions(
@@ -134,9 +117,10 @@ def measure_one_step(run: Run) -> list[Row]:
 
 
 def _measure(run: Run, opponent: str) -> list[Row]:
-    run.used("search", "search:opponent=unknown", opponent)
+    run.used("search", opponent)
     trial = Trial(opponent)
     blocks = []
+    variants = [variant._asdict() for variant in VARIANTS]
     for number in range(run.size(POSITIONS // BLOCK, 2)):
         path = run.folder / f"{opponent}-{number}.json"
         if not path.exists():
@@ -144,8 +128,10 @@ def _measure(run: Run, opponent: str) -> list[Row]:
             run.say(f"against {opponent}, positions {number * size:,} to {(number + 1) * size:,}")
             write_json(path, trial.measure(size, run.seed + number))
         blocks.append(json.loads(path.read_text()))
+        if blocks[-1]["variants"] != variants:
+            raise ValueError(f"{path} has other variants than this program: delete {run.folder}")
     rows = []
-    for index, about in enumerate(blocks[0]["variants"]):
+    for index, about in enumerate(variants):
         # The blocks are independent of each other, unlike the positions of one game.
         means = np.array([block["means"][index] for block in blocks])
         row = {"opponent": opponent, "positions": sum(block["positions"] for block in blocks)} | about
@@ -165,7 +151,7 @@ class Trial:
 
     def __init__(self, opponent: str) -> None:
         self.opponent = agents.make(opponent)
-        self.bots = {belief: SearchBot(**plan.settings) for belief, plan in PLANS.items()}
+        self.bots = {belief: SearchBot(**settings) for belief, settings in SETTINGS.items()}
         self.searcher = next(iter(self.bots.values()))
         """The bot whose policy and value of points are used for all variants."""
         self.policy = self.searcher.policy
@@ -176,7 +162,7 @@ class Trial:
         states = positions(self.opponent, self.policy, count, seed)
         for number, state in enumerate(states):
             for variant, gain in self.gains(state, np.random.default_rng([seed, number])):
-                found.setdefault(variant, []).append(gain)
+                found[variant].append(gain)
         # Positions without a choice have no gain, and count.
         sums = [np.sum(np.reshape(gains, (-1, len(MEASURED))), axis=0) for gains in found.values()]
         return {
@@ -188,34 +174,24 @@ class Trial:
     def gains(self, state: np.void, random: np.random.Generator) -> Iterator[tuple[Variant, Gain]]:
         """Yield each variant with its gain at one position; nothing if only one action is likely."""
         view = view_of(state)
-        tried = self.searcher.likeliest(view)
+        tried = self.searcher.likeliest(view)[0]
         if len(tried) == 1:
             return
         won, points = self.true_gains(state, tried, random)
         # For `TRUE`, one half of the futures selects the action, the other evaluates it.
         best = int(won[:, :HALF].mean(axis=1).argmax())
-        yield Variant(TRUE, 0, HALF, 0.0), _gain(best, won[:, HALF:], points[:, HALF:])
-        own = copy.deepcopy(random)  # so that the worlds of the other beliefs do not depend on it
+        yield KNOWN, _gain(best, won[:, HALF:], points[:, HALF:])
         for belief, bot in self.bots.items():
-            most = PLANS[belief].most
-            if belief == RECOGNISED:
-                models = bot.begin(view, own)
-            else:
-                worlds = bot.belief.worlds(view, max(most.values()), random)
-            for turns, count in most.items():
-                bot.turns = turns
-                if belief == RECOGNISED:  # every part of the worlds has all models
-                    parts = [
-                        bot.gains_in_models(view, models, FIRST_ROUND, tried)
-                        for _ in range(count // FIRST_ROUND)
-                    ]
-                    gains = np.concatenate(parts, axis=1)
-                else:
-                    gains = bot.gains(view, worlds[:count], tried)
-                for samples, caution in settings(count):
-                    mean, error = mean_and_error(gains[:, :samples])
-                    surely = mean - caution * error
-                    yield Variant(belief, turns, samples, caution), _gain(int(surely.argmax()), won, points)
+            models = bot.begin(view, copy.deepcopy(random))
+            # Every part of the worlds has all models.
+            parts = range(WORLDS // FIRST_ROUND)
+            gains = np.concatenate(
+                [bot.gains_in_models(view, models, FIRST_ROUND, tried) for _ in parts], axis=1
+            )
+            for samples, caution in product(COUNTS, CAUTIONS):
+                mean, error = mean_and_error(gains[:, :samples])
+                surely = mean - caution * error
+                yield Variant(belief, samples, caution), _gain(int(surely.argmax()), won, points)
 
     def true_gains(
         self, state: np.void, tried: np.ndarray, random: np.random.Generator
@@ -241,53 +217,47 @@ def _gain(chosen: int, won: np.ndarray, points: np.ndarray) -> Gain:
     return float(won[chosen].mean()), float(points[chosen].mean()), float(chosen != 0)
 
 
-def _length(turns: int) -> str:
-    """Return the length of the rollouts in words."""
-    return f"{turns} turns" if turns else ""
-
-
 def one_step_table(rows: Sequence[Row]) -> str:
     """Return a Markdown table with a row for each opponent and variant."""
     lines = []
     for row in rows:
         cells = [plus_minus(row, 3, name, "+") for name in MEASURED[:2]]
-        about = [f"`{row['opponent']}`", row["belief"], _length(row["turns"]), row["samples"], row["caution"]]
+        about = [f"`{row['opponent']}`", row["belief"], row["samples"], row["caution"]]
         lines.append([*about, *cells, f"{100 * row['changed']:.1f}"])
     header = [
         "against",
         "worlds",
-        "rollouts",
         "number of worlds",
         "required gain, standard errors",
         "chance to win, percentage points",
         "points of the hand",
         "decisions changed, %",
     ]
-    return markdown(header, lines, "lllrrrrr")
+    return markdown(header, lines, "llrrrrr")
 
 
 def is_main_variant(row: Row) -> bool:
-    """Return whether the page shows a variant: 256 worlds, the longest search, or the true hands."""
+    """Return whether the page shows a variant: the most worlds, or the true hands."""
     known = row["belief"] == "the true hands"
     cautious = row["caution"] == max(CAUTIONS)
-    return known or (cautious and (row["samples"] == 256 or (row["samples"] == 512 and row["turns"] == 3)))
+    return known or (cautious and row["samples"] == WORLDS)
 
 
 def draw_one_step(rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Draw the gain in win probability by number of worlds, for each belief and length of rollouts."""
+    """Draw the gain in win probability by number of worlds, for each belief."""
     opponents = list(dict.fromkeys(row["opponent"] for row in rows))
     figure, [panels] = new_figure(5 * len(opponents), 4.8, columns=len(opponents))
     for axes, opponent in zip(panels, opponents, strict=True):
         mine = [row for row in rows if row["opponent"] == opponent and row["caution"] == max(CAUTIONS)]
-        for belief, turns in dict.fromkeys((row["belief"], row["turns"]) for row in mine):
-            line = [row for row in mine if (row["belief"], row["turns"]) == (belief, turns)]
+        for belief in in_order(mine, "belief"):
+            line = [row for row in mine if row["belief"] == belief]
             axes.errorbar(
                 [row["samples"] for row in line],
                 [row["won"] for row in line],
                 [half_width(row, "won") for row in line],
                 marker="o",
                 capsize=3,
-                label=f"{shown(belief)}, {_length(turns)}".replace("`", ""),
+                label=shown(belief).replace("`", ""),
             )
         axes.axhline(0, color="grey", linewidth=1)
         axes.set_xscale("log", base=2)

@@ -19,18 +19,15 @@ from gin_env.support.plots import new_figure, save_figure
 
 BLOCK = 500
 """Number of games played and saved together: the most that a stopped run loses."""
-RECOGNISES = "search:opponent=unknown"
-"""Works out how its opponent plays, and weighs hands by their shape."""
-FEWER_WORLDS = "search:samples=32"
-"""Assumes that its opponent plays like `policy`, in fewer worlds."""
+FEWER_WORLDS = "search:samples=48"
 MATCHES = (
-    (RECOGNISES, "policy-1", 2 * BLOCK),
+    ("search", "policy-1", 2 * BLOCK),
     (FEWER_WORLDS, "policy-1", 2 * BLOCK),
-    (RECOGNISES, "policy", BLOCK),
-    (RECOGNISES, "simple", BLOCK),
+    ("search", "policy", 2 * BLOCK),
+    ("search", "simple", BLOCK),
 )
-BUDGETS = (8, 32, 128)
-BUDGET_GAMES = BLOCK
+BUDGETS = (16, 32, 64, 256)
+BUDGET_GAMES = 2 * BLOCK
 
 
 def measure_matches(run: Run, matches: Sequence[tuple[str, str, int]]) -> list[Row]:
@@ -43,7 +40,7 @@ def measure_matches(run: Run, matches: Sequence[tuple[str, str, int]]) -> list[R
 
 
 def measure_strength(run: Run) -> list[Row]:
-    """Measure the search that recognises its opponent, and one of fewer worlds."""
+    """Measure the search with its usual number of worlds, and with fewer."""
     return measure_matches(run, run.some(MATCHES, 1))
 
 
