@@ -274,8 +274,16 @@ def save_candidate_policy(
 
 
 def find_candidate_policy(policy: str | Path) -> tuple[CandidateScorer, tuple[Rules, ...], Episode]:
-    """Return (network, rules, episode) from a file, or for a name in `PACKAGED` from the packaged weights."""
-    return load_candidate_policy(DATA / f"{policy}.safetensors" if policy in PACKAGED else policy)
+    """Return (network, rules, episode) from a file, or for a name in `PACKAGED` from the packaged weights.
+
+    Raises as `load_candidate_policy` does.
+    """
+    return load_candidate_policy(file_of_policy(policy))
+
+
+def file_of_policy(policy: str | Path) -> Path:
+    """Return the packaged file for a name in `PACKAGED`; otherwise the path as it is."""
+    return DATA / f"{policy}.safetensors" if policy in PACKAGED else Path(policy)
 
 
 def find_policy_of_games(policy: str | Path) -> CandidateScorer:

@@ -15,6 +15,7 @@ from functools import partial
 
 import numpy as np
 
+from gin_env.agents.policies.candidate_network import PACKAGED as POLICIES
 from gin_env.agents.policies.candidate_network import CandidateScorer, find_candidate_policy
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policies.gain_network import PACKAGED, GainPredictor, Tried, are_close
@@ -32,15 +33,19 @@ class ImprovedPolicyBot:
     ----------
     margin : percentage points of the chance to win by which an action must be better than the policy's
         choice; None to play the policy as it is, which takes a third of the time.
-    weights : the policy: a file of a policy that scores candidates, or the name of a bundled one.
+    weights : the policy: a file of a policy that scores candidates, or the name of a bundled one. A file's
+        policy warns under rules other than those used in training.
     gains : a file of ``gin-rummy train gains``; None for the packaged network, which is made for the bundled
         ``policy``.
+
+    Raises ValueError or TypeError for an impossible margin, and otherwise as `find_candidate_policy` and
+    `gin_env.agents.policies.gain_network.load_gain_network` do.
     """
 
     def __init__(self, margin: float | None = 0.3, weights: str = "policy", gains: str | None = None) -> None:
-        network, _, episode = find_candidate_policy(weights)
+        network, rules, episode = find_candidate_policy(weights)
         self.name = "policy"
-        self.policy = CandidatePolicyBot(network, episode=episode)
+        self.policy = CandidatePolicyBot(network, None if weights in POLICIES else rules, episode=episode)
         self.margin = None if margin is None else check_number("margin", margin, 0, 100)
         self.predictor = None if margin is None else GainPredictor(PACKAGED if gains is None else gains)
 

@@ -92,7 +92,8 @@ def _fill(
 ) -> nn.Module:
     """Return a new network of this class with these weights."""
     try:
-        network = kind(**settings)
+        with torch.random.fork_rng(devices=[]):  # saving a network must not change its training
+            network = kind(**settings)
     except TypeError as error:
         raise ValueError(
             f"{kind.__name__} cannot be made with {settings}: {error}; pass its arguments to save_network as "
@@ -106,8 +107,14 @@ def _check_shapes(network: nn.Module, training: dict[str, Any]) -> None:
     """Raise ValueError unless the network maps the observation of its training to logits."""
     num_inputs = len(find_parts("observation", training["reads"]))
     num_inputs += NUM_ACTIONS * bool(getattr(network, "reads_mask", False))
-    with torch.no_grad():
-        logits = network(torch.from_numpy(np.zeros((2, num_inputs), np.float32)))
+    inputs = torch.from_numpy(np.zeros((2, num_inputs), np.float32))
+    try:
+        with torch.no_grad():
+            logits = network(inputs)
+    except (RuntimeError, TypeError) as error:
+        raise ValueError(
+            f"{type(network).__name__} must map (n, {num_inputs}) to logits (n, {NUM_ACTIONS}): {error}"
+        ) from error
     if not isinstance(logits, torch.Tensor) or logits.shape != (2, NUM_ACTIONS):
         shape = tuple(logits.shape) if isinstance(logits, torch.Tensor) else type(logits).__name__
         raise ValueError(

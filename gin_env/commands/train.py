@@ -198,6 +198,8 @@ def train_hand_strength(
     resume: Annotated[bool, flag("--resume", "Continue from the checkpoint")] = False,
 ) -> None:
     """Train a hand-strength network, on data that is generated first if it is missing."""
+    if resume and checkpoint is None:
+        raise ValueError("--resume needs --checkpoint, the file to continue from")
     from gin_env.agents.hand_strength.weights import save_network
     from gin_env.training.hand_strength import recipes
     from gin_env.training.hand_strength.selection import Contestant, train_best, validation_match

@@ -20,6 +20,7 @@ from gin_env.matches.provenance import changes, describe_bot, describe_estimator
 from gin_env.reproduce.experiment import Experiment, Row, Run
 from gin_env.support.atomic import write_text
 from gin_env.support.plots import origin_line
+from gin_env.support.threads import torch_threads
 from gin_env.support.version import __version__
 
 
@@ -137,7 +138,8 @@ def measure(experiment: Experiment, run: Run) -> Result:
     if experiment.measure is None:
         raise ValueError(f"{experiment.id} is measured by another program: {experiment.program}")
     begun, code = processor_seconds(), commit()
-    rows = experiment.measure(run)
+    with torch_threads():
+        rows = experiment.measure(run)
     command = f"gin-rummy reproduce {experiment.id}"
     command += "" if run.seed == experiment.seed else f" --seed {run.seed}"
     command += " --quick" if run.quick else ""

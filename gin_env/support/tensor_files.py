@@ -46,9 +46,14 @@ def write_tensors(
     version : changes when the meaning of the tensors changes.
     metadata : provenance of the tensors, serialisable as JSON. ``kind``, ``file_version`` and the release
         (``version``) are added to it.
+
+    Raises ValueError for numbers that `read_tensors` would refuse; the file is left as it was.
     """
     from safetensors.torch import save
 
+    for name, tensor in tensors.items():
+        if wrong := fault_of(tensor):
+            raise ValueError(f"some numbers of {name} are {wrong}; {path} is left as it was")
     tensors = {name: tensor.detach().contiguous().clone() for name, tensor in tensors.items()}
     described = metadata | {"kind": kind, "file_version": version, "version": __version__}
     text = json.dumps(described, sort_keys=True)

@@ -1,15 +1,36 @@
-"""A warning for small networks that compute with more threads than there are idle cores."""
+"""Numbers of threads of torch: a fixed one where sums must not vary, and a warning of too many."""
 
 from __future__ import annotations
 
 import os
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")
 """The limit of a Linux container: "QUOTA PERIOD" in microseconds, or "max PERIOD"."""
 _warned = False
+
+
+@contextmanager
+def torch_threads(number: int = 1) -> Iterator[None]:
+    """Let torch, if it is installed, compute with this number of threads in the block.
+
+    The order of a sum, and so its last digits, depends on the number of threads.
+    """
+    try:
+        import torch
+    except ImportError:
+        yield
+        return
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def usable_cores() -> int:

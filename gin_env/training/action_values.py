@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from gin_env.agents.policies.candidate_network import file_of_policy
 from gin_env.agents.policies.gain_network import MAX_TRIED, MIN_CHANCE
 from gin_env.agents.search.bot import SearchBot
 from gin_env.agents.search.rollouts import likeliest_action, position_value, score_candidates
@@ -104,7 +105,8 @@ def collect_block(policy: str, seed: int, block: int, size: int = BLOCK) -> np.n
 
 
 def _describe_block(policy: str, seed: int, block: int) -> dict[str, Any]:
-    return {"policy": policy, "files": hash_files(policy), "seed": seed, "block": block}
+    files = hash_files(str(file_of_policy(policy)))  # without the gains of `policy`, which play no part
+    return {"policy": policy, "files": files, "seed": seed, "block": block}
 
 
 def write_block(path: Path, positions: np.ndarray, policy: str, seed: int, block: int) -> None:

@@ -30,6 +30,7 @@ from gin_env.observations.observation import NUM_PLANES, OBSERVATION_SIZE, write
 from gin_env.observations.view_records import VIEW
 from gin_env.support.checks import check_integer
 from gin_env.support.compilation import kernel
+from gin_env.support.threads import torch_threads
 from gin_env.support.version import __version__
 from gin_env.support.workers import Workers
 from gin_env.training.action_values import collect_block, read_block, write_block, write_view_of
@@ -94,17 +95,13 @@ def train_gains(
         report(1)
     held_out = [block for block in range(blocks) if block % HELD_OUT == 0]
     learned = [block for block in range(blocks) if block % HELD_OUT]
-    threads = torch.get_num_threads()
-    torch.set_num_threads(NUM_THREADS)
-    try:
+    with torch_threads(NUM_THREADS):
         with torch.random.fork_rng():
             torch.manual_seed(seed)
             network, count = _train(source, learned, report)
         network.eval()
         found = _evaluate(network, source, held_out)
         report(EPOCHS * len(held_out))
-    finally:
-        torch.set_num_threads(threads)
     metadata = {
         "command": "gin-rummy train gains policy-gains.safetensors "
         f"--blocks {blocks} --policy {policy} --seed {seed}",

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
-from gin_env.agents.policies.candidate_network import CandidateScorer
+from gin_env.agents.policies.candidate_network import MAX_UNITS, CandidateScorer
 from gin_env.agents.policies.policy import sample_actions
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK
@@ -141,8 +141,16 @@ class PPOSettings(RunSettings):
             "snapshot_every",
         ):
             check_integer(name, getattr(self, name), 1, 1 << 31)
-        for name in ("bots_share", "max_share", "past_share"):
+        check_integer("workers", self.workers, 1, self.num_envs)
+        check_integer("hidden", self.hidden, 1, MAX_UNITS)
+        for name in ("bots_share", "max_share", "past_share", "learning_rate", "gamma", "gae_lambda"):
             check_number(name, getattr(self, name), 0, 1)
+        for name in ("ent_coef", "vf_coef", "clip_coef", "max_grad_norm", "opponent_coef", "preference"):
+            check_number(name, getattr(self, name), 0, 1e6)
+        try:
+            torch.empty(0, device=self.device)
+        except (RuntimeError, AssertionError) as error:
+            raise ValueError(f"this PyTorch has no device {self.device!r}: {error}") from error
         if self.bots_share + self.past_share > 1:
             raise ValueError("bots_share and past_share must add up to at most 1")
         self.different_rules()
@@ -331,7 +339,7 @@ class Learner:
     def update(self, left: float) -> tuple[int, dict[str, float]]:
         """Learn from the rollout, and return (number of decisions learned by all ranks, values to log).
 
-        `left` is the remaining share of the training.
+        `left` is the remaining share of the training. Raises ValueError if the training has diverged.
         """
         settings, batch, ranks = self.settings, self.batch, self.ranks
         annealing = max(left, 0.05)
@@ -357,7 +365,10 @@ class Learner:
                 if not sums[-1]:
                     continue  # no rank has a decision in this minibatch
                 gradient, log = (sums[:-1] / sums[-1]).tensor_split([-NUM_LOGGED])
-                gradient *= torch.clamp(settings.max_grad_norm / (gradient.norm() + 1e-6), max=1)
+                norm = gradient.norm()
+                if not norm.isfinite():
+                    raise ValueError("the training has diverged: use a lower learning_rate")
+                gradient *= torch.clamp(settings.max_grad_norm / (norm + 1e-6), max=1)
                 for parameter, part in zip(self.parameters, gradient.split(sizes), strict=True):
                     parameter.grad = part.view_as(parameter)
                 self.optimizer.step()

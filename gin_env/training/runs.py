@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -34,6 +35,7 @@ from gin_env.game.streams import check_seed
 from gin_env.matches.matches import check_games, play_match
 from gin_env.matches.provenance import describe_bot
 from gin_env.support.atomic import remove_partials
+from gin_env.support.checks import check_integer, check_number
 from gin_env.support.files import write_csv
 from gin_env.support.memory import keep_freed_memory
 from gin_env.support.plots import new_figure, origin_line, save_figure
@@ -90,7 +92,10 @@ class RunSettings:
 
     def check(self) -> None:
         """Raise ValueError, TypeError or FileNotFoundError for invalid settings or missing bots."""
-        if self.total_timesteps < 0 or (self.minutes <= 0 and not self.total_timesteps):
+        check_integer("total_timesteps", self.total_timesteps, 0, 1 << 62)
+        for name in ("minutes", "evaluate_every", "checkpoint_every"):
+            check_number(name, getattr(self, name), 0, 1e9)
+        if not self.minutes and not self.total_timesteps:
             raise ValueError("minutes or total_timesteps must be more than 0")
         check_seed(check_seed(self.seed) + OTHER_DECKS)
         check_games(self.evaluation_games)
@@ -105,18 +110,30 @@ class RunSettings:
 
     def command(self) -> str:
         """Return the command that starts the same run, with all settings that differ from the defaults."""
-        parts = [self.PROGRAM]
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if value == each.default or each.name in ("run", "resume"):
+        names = [each.name for each in fields(self) if each.name not in ("run", "resume")]
+        return " ".join([self.PROGRAM, *self._options(names)])
+
+    def resume_command(self) -> str:
+        """Return the command that resumes the run up to the same end."""
+        names = [name for name in self.SESSION if name not in ("run", "resume", *self.BUDGET)]
+        return " ".join(
+            [self.PROGRAM, "--run", shlex.quote(str(self.run)), "--resume", *self._options(names)]
+        )
+
+    def _options(self, names: Iterable[str]) -> list[str]:
+        """Return the options of these settings, if they differ from the defaults."""
+        defaults = {each.name: each.default for each in fields(self)}
+        options = []
+        for name in names:
+            value, option = getattr(self, name), name.replace("_", "-")
+            if value == defaults[name]:
                 continue
-            name = each.name.replace("_", "-")
             if isinstance(value, bool):
-                parts.append(f"--{name}" if value else f"--no-{name}")
+                options.append(f"--{option}" if value else f"--no-{option}")
             else:
                 words = value if isinstance(value, tuple) else (str(value),)
-                parts.append(f"--{name} {shlex.join(words)}")
-        return " ".join(parts)
+                options.append(f"--{option} {shlex.join(words)}")
+        return options
 
 
 @dataclass
@@ -211,7 +228,7 @@ class TrainingRun(ABC, Generic[S, P]):
         self.settings, self.progress = settings, progress
         self.ranks = ranks or Ranks()
         self.leads = self.ranks.rank == 0
-        self.resume_command = resume_command or f"{settings.PROGRAM} --run {settings.run} --resume"
+        self.resume_command = resume_command or settings.resume_command()
         self.started = time.monotonic() - 60 * progress.minutes
         self.next_checkpoint = progress.minutes + settings.checkpoint_every
         self.interrupted = self.evaluating = False
@@ -420,7 +437,7 @@ class TrainingRun(ABC, Generic[S, P]):
             return
         policy, curve = self.settings.run / POLICY, self.settings.run / "learning_curve.png"
         print(f"the policy is in {policy}, the learning curve in {curve}")
-        print(f"next: gin-rummy match {policy} simple")
+        print(f"next: gin-rummy match {shlex.quote(str(policy))} simple")
 
 
 def draw_learning_curve(

@@ -31,6 +31,7 @@ from gin_env.matches.provenance import describe_bot
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer
 from gin_env.support.tensor_files import write_tensors
+from gin_env.support.threads import torch_threads
 from gin_env.support.version import __version__
 from gin_env.training.estimators.positions import Positions
 
@@ -171,9 +172,7 @@ def _train(
     flat = inputs[kept].reshape(-1, num_inputs)
     mean, scale = flat.mean(0), flat.std(0) + 1e-6
     inputs.sub_(mean).div_(scale)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    with torch.random.fork_rng():
+    with torch_threads(), torch.random.fork_rng():
         torch.manual_seed(seed)
         first, second = nn.Linear(num_inputs, WIDTH), nn.Linear(WIDTH, WIDTH)
         last = nn.Linear(WIDTH, num_outputs)
@@ -187,13 +186,12 @@ def _train(
                 loss(network, part).backward()
                 optimizer.step()
                 schedule.step()
-    with torch.inference_mode():
+    with torch_threads(), torch.inference_mode():
         found = {
             "positions": num_rows,
             "validation_loss": round(float(loss(network, held_out)), 4),
             "uniform_loss": round(float(np.log(num_choices)), 4),
         }
-    torch.set_num_threads(threads)
     with torch.no_grad():  # the network's own inputs are not scaled
         first.weight.div_(scale)
         first.bias.sub_(first.weight @ mean)

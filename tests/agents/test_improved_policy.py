@@ -8,7 +8,10 @@ torch = pytest.importorskip("torch")
 from played_positions import views_of_policy  # noqa: E402
 
 from gin_env.agents.policies import gain_network  # noqa: E402
-from gin_env.agents.policies.candidate_network import find_candidate_policy  # noqa: E402
+from gin_env.agents.policies.candidate_network import (  # noqa: E402
+    find_candidate_policy,
+    save_candidate_policy,
+)
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
 from gin_env.agents.policies.gain_network import (  # noqa: E402
     LEAST_LOG,
@@ -21,6 +24,7 @@ from gin_env.agents.policies.gain_network import (  # noqa: E402
 )
 from gin_env.agents.policies.improved_policy import ImprovedPolicyBot  # noqa: E402
 from gin_env.game.actions import NUM_ACTIONS  # noqa: E402
+from gin_env.game.rules import Rules  # noqa: E402
 from gin_env.observations.candidates import NUM_CONTEXT, NUM_FEATURES, are_discarding  # noqa: E402
 from gin_env.observations.observation import NUM_PLANES, PLANES  # noqa: E402
 from gin_env.observations.views import PlayerView  # noqa: E402
@@ -167,6 +171,24 @@ def test_most_probable_actions_are_tried():
     np.testing.assert_allclose(tried.log_chances[1, 1:], np.log(MIN_CHANCE))
 
 
+@pytest.mark.parametrize(
+    ("chances", "close"),
+    [
+        ([0.4, 0.3, 0.15, 0.1, 0.05], False),
+        ([0.4, 0.3, 0.15, 0.075, 0.075], True),  # of the fourth and the fifth, either may be tried
+        ([0.35, 0.35, 0.15, 0.1, 0.05], True),
+        ([0.4, 0.3, 0.2, 0.1 - MIN_CHANCE * 1.0001, MIN_CHANCE * 1.0001], True),
+        ([0.4, 0.3, 0.2, 0.1 - MIN_CHANCE * 1.1, MIN_CHANCE * 1.1], False),
+        ([1 - 2e-8, 1e-8, 1e-8, 0, 0], False),  # not tried at all
+    ],
+)
+def test_close_calls_are_those_that_rounding_can_change(chances, close):
+    both = np.zeros((2, NUM_ACTIONS))
+    both[0, [9, 60, 3, 5, 7]] = chances
+    both[1, 8] = 1
+    assert gain_network.are_close(both).tolist() == [close, False]
+
+
 def test_inputs_name_chances_cards_and_places():
     actions = np.full((1, 11, 2), -1)
     actions[0, :3] = [[4, -1], [17, 69], [30, 82]]
@@ -191,3 +213,11 @@ def test_decisions_do_not_depend_on_the_batch(views):
 def test_impossible_margins_are_refused(margin):
     with pytest.raises((TypeError, ValueError), match="margin"):
         ImprovedPolicyBot(margin)
+
+
+def test_file_warns_under_other_rules_than_its_training(tmp_path, views):
+    path = tmp_path / "three.safetensors"
+    save_candidate_policy(path, find_candidate_policy("policy")[0], Rules(knock_limit=3))
+    bot = ImprovedPolicyBot(weights=str(path))
+    with pytest.warns(UserWarning, match="knock_limit=3"):
+        assert (bot.act(views) == ImprovedPolicyBot().act(views)).all()

@@ -15,6 +15,7 @@ from gin_env import agents, cards  # noqa: E402
 from gin_env.agents.generations.bot import GenerationBot  # noqa: E402
 from gin_env.agents.policies.candidate_network import CandidateScorer, save_candidate_policy  # noqa: E402
 from gin_env.agents.search import bot as search  # noqa: E402
+from gin_env.agents.search import rollouts  # noqa: E402
 from gin_env.agents.search.best_response import BestResponseBot  # noqa: E402
 from gin_env.agents.search.bot import SearchBot  # noqa: E402
 from gin_env.agents.search.chains import Belief  # noqa: E402
@@ -24,6 +25,7 @@ from gin_env.batch import Games  # noqa: E402
 from gin_env.game.actions import KNOCK  # noqa: E402
 from gin_env.game.rules import Rules  # noqa: E402
 from gin_env.matches.matches import play_match  # noqa: E402
+from gin_env.observations.candidates import NO_ACTION  # noqa: E402
 from gin_env.observations.views import PlayerView  # noqa: E402
 from gin_env.support import specs  # noqa: E402
 
@@ -370,3 +372,19 @@ def test_players_of_rollouts_score_actions_like_the_network(hidden):
         for knock in range(2):
             if (chosen := actions[index, action, knock]) >= 0:
                 assert logits[index, action, knock] == pytest.approx(expected[index, chosen].item(), abs=1e-4)
+
+
+def test_value_of_a_position_is_that_of_the_network():
+    """The value where a rollout ends: of discards and knocks, weighted by the policy's probabilities."""
+    policy = agents.make("policy:margin=none")
+    network = rollouts.read_network(policy.network)
+    knocks = 0
+    for state, view in views_of_policy(6):
+        player = int(view.records["player"][0])
+        rows, actions, context = view.candidates()
+        with torch.inference_mode():
+            _, value = policy.network.action_logits(*map(torch.from_numpy, (rows, actions, context)))
+        num_rows = rollouts.score_candidates(network, state["public"], state["private"][player], player)
+        assert rollouts.position_value(network.room, num_rows) == pytest.approx(float(value), abs=1e-5)
+        knocks += int((actions[..., 1] != NO_ACTION).any())
+    assert knocks > 3

@@ -7,15 +7,17 @@ torch = pytest.importorskip("torch")
 
 from played_positions import view_of_world, views_of_policy  # noqa: E402
 
-from gin_env import agents  # noqa: E402
+from gin_env import agents, cards  # noqa: E402
 from gin_env.agents.search.belief import Belief, Chains  # noqa: E402
 from gin_env.agents.search.bot import shared_out  # noqa: E402
 from gin_env.agents.search.chains import resampled  # noqa: E402
 from gin_env.agents.search.opponents import MODELS, NUM_CONDUCT, OpponentModels, write_conduct  # noqa: E402
-from gin_env.agents.search.shapes import HandShapes  # noqa: E402
+from gin_env.agents.search.shapes import NUM_HAND, NUM_SHAPE, HandShapes, write_shapes  # noqa: E402
 from gin_env.agents.search.small_networks import load_networks, packaged_networks  # noqa: E402
+from gin_env.game.hands import unmelded_cards  # noqa: E402
 from gin_env.game.state import STATE  # noqa: E402
 from gin_env.matches.provenance import describe_bot  # noqa: E402
+from gin_env.observations.candidates import CONTEXT  # noqa: E402
 from gin_env.observations.memory import NUM_MEMORY  # noqa: E402
 from gin_env.observations.views import PlayerView  # noqa: E402
 from gin_env.support.tensor_files import TensorFileError, write_tensors  # noqa: E402
@@ -146,3 +148,45 @@ def test_network_of_another_size_is_refused():
     assert HandShapes(shapes)
     with pytest.raises(TensorFileError, match="train it again with gin-rummy train opponents"):
         HandShapes(opponents)
+
+
+def test_shape_counts_what_the_opponent_declined_discarded_and_took():
+    """The last five numbers, by sets of cards; those before them are the discards of the context."""
+    last_discard, met = list(CONTEXT).index("last_discard"), np.zeros(5)
+    for state, view in views_of_policy(12):
+        public, opponent = view.records["public"][0], 1 - int(view.records["player"][0])
+        hand = int(state["private"]["hand"][opponent])
+        chains = Chains(Belief(estimator=MODELS["simple"]), view, 1, np.random.default_rng(1))
+        rows = np.empty((2, NUM_SHAPE), np.float32)
+        write_shapes(view.records[0], chains.with_hand(hand), rows)
+        points = {card: min(card % 13 + 1, 10) for card in range(52)}
+        held = set(cards.cards_of(hand))
+        loose = set(cards.cards_of(unmelded_cards(hand)))
+        shown, declined, discarded = (
+            set(cards.cards_of(int(public[name][opponent]))) for name in ("shown", "declined", "discarded")
+        )
+        completing = {card for card in declined | discarded if completes_a_meld(held, card)}
+        (context,) = view.candidates()[2]
+        latest = round(10 * float(context[last_discard]))
+        expected = [
+            len(completing & declined),
+            len(completing & discarded),
+            len(shown - loose),
+            len(shown & loose),
+            len([card for card in loose if latest and points[card] > latest]),
+        ]
+        assert (4 * rows[0, NUM_HAND + 6 :]).tolist() == expected
+        same = context[[0, 1, 2, *range(last_discard, last_discard + 3)]]
+        assert rows[0, NUM_HAND : NUM_HAND + 6].tolist() == same.tolist()
+        met += np.array(expected) > 0
+    assert (met > 0).all()
+
+
+def completes_a_meld(held: set[int], card: int) -> bool:
+    """Return whether two cards of a hand form a meld with this card."""
+    same_rank = [other for other in held if other % 13 == card % 13]
+    suit, rank = divmod(card, 13)
+    runs = [[rank + step for step in steps] for steps in ((-2, -1), (-1, 1), (1, 2))]
+    return len(same_rank) >= 2 or any(
+        all(0 <= other < 13 and suit * 13 + other in held for other in run) for run in runs
+    )

@@ -117,3 +117,30 @@ def test_blocks_of_other_variants_are_refused(tmp_path):
     (run.folder / "policy-1-0.json").write_text('{"positions": 4, "variants": [], "means": []}')
     with pytest.raises(ValueError, match="has other variants than this program: delete"):
         one_step.measure_one_step(run)
+
+
+def test_shuffled_stock_keeps_all_other_cards():
+    (state,) = positions(agents.make("simple"), agents.make("policy"), 1, 6)
+    deck, left = state["hidden"]["deck"], int(state["public"]["stock_left"])
+    shuffled = one_step.shuffle_stock(state, 50, np.random.default_rng(1))
+    assert (shuffled["public"] == state["public"]).all()
+    assert (shuffled["private"] == state["private"]).all()
+    assert (shuffled["hidden"]["deck"][:, : 52 - left] == deck[: 52 - left]).all()
+    assert (np.sort(shuffled["hidden"]["deck"]) == np.arange(52)).all()
+    assert len(np.unique(shuffled["hidden"]["deck"][:, 52 - left :], axis=0)) == 50
+
+
+def test_player_who_knows_all_cards_is_judged_by_other_futures(monkeypatch):
+    """The first action wins in the futures that choose, the second in those that judge it."""
+    trial = Trial("simple")
+    states = positions(agents.make("simple"), trial.policy, 40, 8)
+    state = next(one for one in states if len(trial.searcher.likeliest(one_step.view_of(one))[0]) > 1)
+
+    def true_gains(state, tried, random):
+        won = np.zeros((len(tried), one_step.FUTURES))
+        won[1, : one_step.HALF], won[1, one_step.HALF :] = 10, -3
+        return won, 2 * won
+
+    monkeypatch.setattr(trial, "true_gains", true_gains)
+    variant, gain = next(trial.gains(state, np.random.default_rng(1)))
+    assert (variant, gain) == (one_step.KNOWN, (-3, -6, 1))

@@ -56,3 +56,10 @@ def test_quota_of_a_container_limits_the_cores(text, cores, monkeypatch, tmp_pat
     monkeypatch.delattr(os, "sched_getaffinity")  # macOS and Windows
     monkeypatch.setattr(os, "cpu_count", lambda: 4)
     assert threads.usable_cores() == cores
+
+
+def test_number_of_threads_is_that_of_the_block_only():
+    before = torch.get_num_threads()
+    with threads.torch_threads(before + 3):
+        assert torch.get_num_threads() == before + 3
+    assert torch.get_num_threads() == before

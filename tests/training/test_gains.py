@@ -72,6 +72,16 @@ def test_equal_arguments_give_equal_blocks(block):
         assert (other["hand"] != block["hand"]).mean() > 0.9
 
 
+def test_block_names_the_network_that_plays_and_no_gains(tmp_path):
+    positions = np.zeros(3, POSITION)
+    action_values.write_block(tmp_path / "block.npz", positions, "policy", 1, 0)
+    assert len(action_values.read_block(tmp_path / "block.npz", "policy", 1, 0)) == 3
+    files = action_values.FORMAT.read(tmp_path / "block.npz")[1]["files"]
+    assert list(files) == ["agents/data/policy.safetensors"]
+    with pytest.raises(ArrayFileError, match="is another block"):
+        action_values.read_block(tmp_path / "block.npz", "policy-1", 1, 0)
+
+
 def test_tried_actions_are_the_most_probable(block):
     views, bot = views_of(block), CandidatePolicyBot.shipped_first()
     chances = bot.action_chances(views, exact=True)

@@ -440,3 +440,75 @@ def test_padding_leaves_the_gradient(tmp_path, monkeypatch):
     expected = gradient_of(learner)
     monkeypatch.setattr("gin_env.training.learner.PADDING", 1000)
     torch.testing.assert_close(gradient_of(learner), expected, rtol=1e-3, atol=1e-4)
+
+
+# --- The loss and the update ------------------------------------------------------------------------------
+
+
+def test_loss_is_the_formula_of_ppo(tmp_path):
+    """Clipped gains, squared error of the values and entropy, by NumPy from logits and values alone."""
+    learner = new_learner(tmp_path)
+    learner.collect()
+    settings, batch = learner.settings, learner.batch
+    settings.clip_coef, settings.vf_coef = 0.05, 0.7
+    with torch.no_grad():
+        for parameter in learner.network.parameters():
+            parameter.add_(0.2 * torch.randn_like(parameter))  # it has learned since it played
+    decisions = np.arange(batch.count)
+    gains = np.random.default_rng(1).normal(size=batch.count).astype(np.float32)
+    outside = 0
+    expected = 0.0
+    for kind in (0, 1):
+        mine = decisions[batch.kind[: batch.count] == kind]
+        places, buffer = batch.place[mine], learner.buffers[kind]
+        with torch.no_grad():
+            logits, values = (
+                each.double().numpy() for each in learner.network(*buffer.inputs(places, learner.device))
+            )
+        chances = np.exp(logits - logits.max(axis=1, keepdims=True))
+        chances /= chances.sum(axis=1, keepdims=True)
+        chosen = np.take_along_axis(chances, buffer.chosen[places][:, None], axis=1)[:, 0]
+        ratio = chosen / np.exp(buffer.log_prob[places].astype(np.float64))
+        bounded = np.clip(ratio, 0.95, 1.05)
+        outside += (ratio != bounded).sum()
+        entropy = -np.sum(chances * np.log(np.maximum(chances, 1e-300)))
+        error = np.square(values - batch.advantage[mine] - batch.value[mine]).sum()
+        expected += 0.7 * error - np.minimum(ratio * gains[mine], bounded * gains[mine]).sum()
+        expected -= 0.02 * entropy
+    assert outside > batch.count / 4
+    loss, _ = learner.loss(decisions, gains, 0.02)
+    assert float(loss.detach()) == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("left", [1.0, 0.5, 0.0])
+def test_update_anneals_and_limits_its_steps(tmp_path, monkeypatch, left):
+    """The rate falls with what is left of the training, to a twentieth; gradients have a largest norm."""
+    learner = new_learner(tmp_path)
+    learner.collect()
+    learner.settings.max_grad_norm = 1e-3
+    norms, entropies, loss = [], [], learner.loss
+
+    def record_loss(minibatch, advantages, ent_coef):
+        entropies.append(ent_coef)
+        known = learner.batch.known[: learner.batch.count]
+        assert advantages[: len(known)][known].mean() == pytest.approx(0, abs=1e-5)
+        assert advantages[: len(known)][known].std() == pytest.approx(1, abs=1e-3)
+        return loss(minibatch, advantages, ent_coef)
+
+    def record_step():
+        norms.append(torch.cat([each.grad.flatten() for each in learner.parameters]).norm().item())
+
+    monkeypatch.setattr(learner, "loss", record_loss)
+    monkeypatch.setattr(learner.optimizer, "step", record_step)
+    learner.update(left)
+    share = max(left, 0.05)
+    assert learner.optimizer.param_groups[0]["lr"] == pytest.approx(2e-3 * share)
+    assert entropies == pytest.approx([0.05 * share] * len(entropies))
+    assert norms == pytest.approx([1e-3] * len(entropies), rel=1e-3)
+
+
+def test_points_can_be_the_reward(tmp_path):
+    learner = Learner(replace(tiny(tmp_path), match_reward=False))
+    learner.begin()
+    learner.games.rewards[:3] = [0.3, -0.25, 0.0]
+    np.testing.assert_allclose(learner.end_hands(np.arange(3)), [0.3, -0.25, 0.0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from dataclasses import replace
@@ -154,7 +155,15 @@ def test_evaluations_have_other_decks_than_training(tmp_path, monkeypatch):
     ("changed", "message"),
     [
         ({"bots_share": 0.6, "past_share": 0.5}, "at most 1"),
-        ({"total_timesteps": -1}, "must be more than 0"),
+        ({"total_timesteps": -1}, "total_timesteps must be from 0"),
+        ({"minutes": float("nan")}, "minutes must be from 0"),
+        ({"checkpoint_every": float("nan")}, "checkpoint_every must be from 0"),
+        ({"learning_rate": float("nan")}, "learning_rate must be from 0 to 1"),
+        ({"clip_coef": -1.0}, "clip_coef must be from 0"),
+        ({"preference": float("nan")}, "preference must be from 0"),
+        ({"hidden": 0}, "hidden must be from 1"),
+        ({"workers": 33}, "workers must be from 1 to 32"),
+        ({"device": "abacus"}, "this PyTorch has no device 'abacus'"),
         ({"total_timesteps": 0, "minutes": 0.0}, "must be more than 0"),
         ({"seed": 2**64 - 1}, "seed must have"),
         ({"final_games": 9999}, "even number"),
@@ -170,6 +179,26 @@ def test_invalid_settings_fail_before_writing(tmp_path, changed, message):
     with pytest.raises(ValueError, match=message):
         PPORun(replace(tiny(tmp_path / "run"), **changed))
     assert not (tmp_path / "run").exists()
+
+
+def test_diverged_training_ends_and_keeps_its_checkpoint(tmp_path):
+    run = PPORun(tiny(tmp_path / "run"))
+    before = (tmp_path / "run" / CHECKPOINT).read_bytes()
+    with torch.no_grad():
+        run.learner.network.draws.outputs.bias[2:] = 1e30
+    with pytest.raises(ValueError, match="the training has diverged: use a lower learning_rate"):
+        run.learn()
+    with pytest.raises(ValueError, match=r"larger than 1,000,000,000; .* is left as it was"):
+        run.save()
+    assert (tmp_path / "run" / CHECKPOINT).read_bytes() == before
+
+
+def test_command_that_resumes_keeps_what_a_checkpoint_does_not(tmp_path):
+    settings = replace(tiny(tmp_path / "a run"), workers=8, device="cuda", record=True)
+    folder = shlex.quote(str(tmp_path / "a run"))
+    expected = f"python examples/ppo.py --run {folder} --resume --record --device cuda --workers 8"
+    assert settings.resume_command() == expected
+    assert replace(settings, workers=2, device="cpu", record=False).resume_command().endswith(" --resume")
 
 
 def test_checkpoint_without_a_new_setting_uses_its_default(tmp_path):

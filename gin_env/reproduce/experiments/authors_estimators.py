@@ -224,9 +224,6 @@ def trained(run: Run, name: str, share: float) -> Any:
 
 def measure_scoring(run: Run) -> list[Row]:
     """Measure means by turn, and the differences that the sentences are about, for each scoring."""
-    import torch
-
-    torch.set_num_threads(1)
     folder = checkout(run.authors, REPOSITORY_003, DENSE)
     networks: list[Estimator] = [
         RawDense("their nn", AuthorsDense(read_keras(folder / DENSE))),

@@ -87,11 +87,8 @@ WIDE_TRAININGS = (Training("dual-inception-16-random-16-augmented", FEW, 16, ())
 
 def measure(trainings: Sequence[Training], run: Run) -> list[Row]:
     """Measure the error of each network and the games that it wins during the paper's schedule."""
-    import torch
-
     from gin_env.training.hand_strength.trainer import HandStrengthSettings, find_schedule
 
-    torch.set_num_threads(1)
     schedule = find_schedule("paper", 3 if run.quick else None)
     rows = []
     for training in run.some(trainings, 1):

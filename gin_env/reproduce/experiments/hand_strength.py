@@ -64,12 +64,9 @@ def measure_training_length(run: Run) -> list[Row]:
 
     The number of states seen grows by a factor of about 1.5 between measurements.
     """
-    import torch
-
     from gin_env.training.hand_strength.selection import validation_match
     from gin_env.training.hand_strength.trainer import HandStrengthSettings, HandStrengthTrainer, Schedule
 
-    torch.set_num_threads(1)
     constant = Schedule(epochs=1000, batch_size=64, learning_rate=1e-3, decay=1.0, decay_every=1000)
     rows: list[Row] = []
     for name in run.some(["random-16", "random-256"], 1):

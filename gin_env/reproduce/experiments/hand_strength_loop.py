@@ -46,11 +46,8 @@ def explored_data(run: Run, explorer: Path, generation: int) -> DataSet:
 
 def measure_loop(run: Run) -> list[Row]:
     """Measure each generation's networks against Simple, and describe their training data."""
-    import torch
-
     from gin_env.training.hand_strength.trainer import HandStrengthSettings, find_schedule
 
-    torch.set_num_threads(1)
     schedule = find_schedule("fast", 1 if run.quick else None)
     rows: list[Row] = []
     states = data_set(run, f"random-{SAMPLES}")

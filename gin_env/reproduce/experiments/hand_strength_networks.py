@@ -129,11 +129,8 @@ def network_rows(run: Run, name: str, networks: Sequence[tuple[Path, dict[str, A
 
 def measure_networks(names: Sequence[str], run: Run) -> list[Row]:
     """Measure ten networks of each recipe."""
-    import torch
-
     from gin_env.training.hand_strength.trainer import HandStrengthSettings, find_schedule
 
-    torch.set_num_threads(1)
     schedule = find_schedule("fast", 1 if run.quick else None)
     rows = []
     for name in run.some(names, 1):
@@ -271,11 +268,8 @@ def measure_schedule(run: Run) -> list[Row]:
 
     The number of observations is the paper's too.
     """
-    import torch
-
     from gin_env.training.hand_strength.trainer import HandStrengthSettings, find_schedule
 
-    torch.set_num_threads(1)
     schedule = find_schedule("paper", 3 if run.quick else None)
     rows = []
     for name, number in run.some(SCHEDULED, 2):

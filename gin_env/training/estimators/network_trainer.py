@@ -35,6 +35,7 @@ from gin_env.matches.provenance import describe_bot
 from gin_env.support.atomic import write_text
 from gin_env.support.checks import check_choice
 from gin_env.support.plots import origin_line
+from gin_env.support.threads import torch_threads
 from gin_env.support.version import __version__
 from gin_env.training.estimators.figures import Progress, draw_curve
 from gin_env.training.estimators.positions import Positions, collect_positions
@@ -120,14 +121,9 @@ def train(
     """Train on about `games` hands with one thread, for ``gin-rummy train estimator``."""
     course = COURSES[name]
     hands = max(1, min(course.hands, games))
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        rounds = max(1, round(games / hands))
-        course = replace(course, rounds=rounds, hands=hands)
+    course = replace(course, rounds=max(1, round(games / hands)), hands=hands)
+    with torch_threads():
         return train_network(name, opponents, seed, course, progress, rules)
-    finally:
-        torch.set_num_threads(threads)
 
 
 def train_network(

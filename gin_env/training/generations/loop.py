@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -36,6 +35,7 @@ from gin_env.matches.matches import MatchResult, play_match
 from gin_env.matches.provenance import describe_bot
 from gin_env.support.checks import check_integer
 from gin_env.support.files import write_json
+from gin_env.support.threads import torch_threads
 from gin_env.support.workers import Workers, opened
 from gin_env.training.generations.experience import Experience, load_experiences, save_experiences
 from gin_env.training.generations.fit import fit
@@ -338,23 +338,12 @@ def _fast_dtype() -> torch.dtype:
     return torch.bfloat16 if HAS_BFLOAT16 else torch.float32
 
 
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Use one torch thread in the block, so that sums have the same order in every process."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
-
-
 def gather_part(
     task: tuple[str, dict[str, float], LoopSettings, int, int],
 ) -> tuple[Experience, Experience]:
     """Return one part of the experience; see `gather_experience`."""
     parent, opponents, settings, seed, part = task
-    with _one_thread():
+    with torch_threads():
         pool = [_player(bot, settings.knock) for bot in opponents]
         learner = _player(parent, settings.knock)
         shares = list(opponents.values())
@@ -364,5 +353,5 @@ def gather_part(
 def play_task(task: tuple[str, str, int, int, str]) -> MatchResult:
     """Return a match of `evaluate`."""
     bot, opponent, games, seed, knock = task
-    with _one_thread():
+    with torch_threads():
         return play_match(_player(bot, knock), _player(opponent, knock), games, seed)
