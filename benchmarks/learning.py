@@ -42,7 +42,7 @@ MATCH_SEED = 7
 NO_EVALUATIONS = ("--evaluate-every", "1e9", "--final-games", "2")
 GROWTH_OPPONENTS = ("simple", "policy-1", "policy:margin=none")
 LONG = 10_000_000
-"""Decisions from which on a training plays more games at once, and learns once from each decision."""
+"""Decisions from which on a training plays more games in parallel and learns once from each decision."""
 LONG_ARGUMENTS = ("--num-envs", "4096", "--num-minibatches", "64", "--update-epochs", "1")
 ABLATION_OPPONENTS = ("simple", "simple:knock_at=0", "tonic", "generation", "policy-1")
 ABLATIONS: dict[str, tuple[str, ...]] = {
@@ -196,7 +196,7 @@ def growth(
 ) -> None:
     """Train with growing budgets, and play matches against `simple` and two networks.
 
-    From 10 million decisions on, a run plays 4,096 games at once and learns once from each decision.
+    From 10 million decisions on, a run plays 4,096 games in parallel and learns once from each decision.
     """
     rows: list[Row] = []
     for budget in numbers(decisions):

@@ -158,7 +158,13 @@ class CandidateScorer(nn.Module):
     ----------
     hidden : width of the layers.
     memory : whether it reads the memory of earlier hands, which then follows the context in `table`.
+
+    Attributes
+    ----------
+    match_values : see `save_candidate_policy`.
     """
+
+    match_values = False
 
     def __init__(self, hidden: int = 64, memory: bool = False) -> None:
         super().__init__()
@@ -249,6 +255,7 @@ def save_candidate_policy(
     rules: Rules | Sequence[Rules] | None = None,
     provenance: dict[str, Any] | None = None,
     episode: Episode = "game",
+    match_values: bool = False,
 ) -> None:
     """Write a policy to a ``.safetensors`` file, whose path can be used as the name of a bot.
 
@@ -257,6 +264,10 @@ def save_candidate_policy(
     rules : the rules used in training, one or several; default: `Rules()`.
     provenance : how the policy was made (JSON-serialisable).
     episode : the episodes of training, ``"hand"`` or ``"game"``. A policy trained on hands sees no scores.
+    match_values : whether the values are twice the change of the chance to win the game, as a search needs
+        them, and not points or other rewards.
+
+    Raises ValueError for a name without the ending ``.safetensors`` or no rules.
     """
     if Path(path).suffix != ".safetensors":
         raise ValueError(f"the file name of a policy must end in .safetensors, not {path}")
@@ -267,6 +278,7 @@ def save_candidate_policy(
         "hidden": network.hidden,
         "rules": asdict(several[0]) if len(several) == 1 else [asdict(each) for each in several],
         "episode": check_choice("episode", episode, EPISODES),
+        "match_values": check_switch("match_values", match_values),
         "reads": describe_parts(*read_vectors(network.reads_memory)),
         "provenance": provenance or {},
     }
@@ -286,16 +298,22 @@ def file_of_policy(policy: str | Path) -> Path:
     return DATA / f"{policy}.safetensors" if policy in PACKAGED else Path(policy)
 
 
-def find_policy_of_games(policy: str | Path) -> CandidateScorer:
-    """Return the network of a policy whose values are chances to win a game, as a search needs them.
+def find_policy_of_games(policy: str | Path, match_values: bool = False) -> CandidateScorer:
+    """Return the network of a policy that was trained on games, as a search needs it.
 
-    Raises ValueError for one that was trained on single hands or reads the memory, and otherwise as
-    `find_candidate_policy` does.
+    Raises ValueError for one that was trained on single hands or reads the memory, or with `match_values`
+    for one whose values are other rewards, and otherwise as `find_candidate_policy` does.
     """
     network, _, episode = find_candidate_policy(policy)
     if episode != "game":
         raise ValueError(f"a search needs a policy trained on games, not on single hands, as {policy} was")
-    return check_no_memory(network)
+    check_no_memory(network)
+    if match_values and not network.match_values:
+        raise ValueError(
+            f"a search needs a policy whose values are chances to win, which {policy} has not learned: train "
+            "one with examples/ppo.py, without --no-match-reward"
+        )
+    return network
 
 
 def load_candidate_policy(path: str | Path) -> tuple[CandidateScorer, tuple[Rules, ...], Episode]:
@@ -310,6 +328,8 @@ def load_candidate_policy(path: str | Path) -> tuple[CandidateScorer, tuple[Rule
         rules = tuple(Rules(**each) for each in (several if isinstance(several, list) else [several]))
         if not rules:
             raise ValueError("rules are missing")
+        # Older files do not say; they come from examples/ppo.py, almost all with its default reward.
+        match_values = check_switch("match_values", described.get("match_values", True))
         episode = check_choice("episode", described["episode"], EPISODES)
         reads: Any = described.get("reads")
         tensors = {name: _place_by_name(name, tensor, reads) for name, tensor in tensors.items()}
@@ -320,6 +340,7 @@ def load_candidate_policy(path: str | Path) -> tuple[CandidateScorer, tuple[Rule
             f"{path} lacks the size or the training of its network: {str(error)[:200]}"
         ) from error
     fill_network(network, tensors, path)
+    network.match_values = match_values
     return network.eval(), rules, episode
 
 

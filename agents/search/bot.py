@@ -76,8 +76,8 @@ class SearchBot:
     caution : number of standard errors by which an action has to be better than the policy's choice.
     patience : number of standard errors by which an action has to be worse to be dropped; None for `caution`.
     policy : the policy that proposes actions and plays the rollouts: a file of a policy that scores
-        candidates, or the name of a bundled one. The bot ``policy`` improves its discards before it proposes
-        them, but not in the rollouts.
+        candidates, trained by ``examples/ppo.py``, or the name of a bundled one. The bot ``policy`` improves
+        its discards before it proposes them, but not in the rollouts.
     opponent : the bot that plays the other side in rollouts, neither a program nor a search; None for
         `policy`. ``"unknown"`` for one of `gin_env.agents.search.opponents.MODELS`: each is assumed in a
         share of the worlds, which is its probability after what the opponent has done in the game.
@@ -108,9 +108,10 @@ class SearchBot:
         if opponent not in (None, UNKNOWN):
             _check_opponent(opponent)
         self.name = "search"
-        self.policy = (
-            ImprovedPolicyBot() if policy == "policy" else CandidatePolicyBot(find_policy_of_games(policy))
-        )
+        if policy == "policy":
+            self.policy: ImprovedPolicyBot | CandidatePolicyBot = ImprovedPolicyBot()
+        else:
+            self.policy = CandidatePolicyBot(find_policy_of_games(policy, match_values=True))
         self.samples = check_integer("samples", samples, 2, 1 << 20)
         self.budget_ms = None if budget_ms is None else check_number("budget_ms", budget_ms, 0, 1e9)
         self.turns = check_integer("turns", turns, 1, 100)

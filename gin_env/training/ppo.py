@@ -102,7 +102,8 @@ class PPORun(TrainingRun[PPOSettings, PPOProgress]):
     def save_policy(self, path: Path) -> None:
         provenance = self.provenance() | {"start": self.progress.start}
         network = copy.deepcopy(self.learner.network).cpu()
-        save_candidate_policy(path, network, self.learner.rules, provenance)
+        match_values = self.settings.match_reward
+        save_candidate_policy(path, network, self.learner.rules, provenance, match_values=match_values)
 
 
 def train(settings: PPOSettings, resume_command: str | None = None) -> PPORun:

@@ -41,7 +41,7 @@ def knows_nothing(tmp_path):
     with torch.no_grad():
         for parameter in network.parameters():
             parameter.zero_()
-    save_candidate_policy(tmp_path / "nothing.safetensors", network)
+    save_candidate_policy(tmp_path / "nothing.safetensors", network, match_values=True)
     return str(tmp_path / "nothing.safetensors")
 
 
@@ -52,6 +52,14 @@ def test_policy_trained_on_single_hands_is_refused(use, tmp_path):
     save_candidate_policy(path, CandidateScorer(hidden=2), episode="hand")
     with pytest.raises(ValueError, match="a search needs a policy trained on games, not on single hands"):
         use(str(path))
+
+
+def test_search_refuses_values_that_are_no_chances_to_win(tmp_path):
+    path = tmp_path / "points.safetensors"
+    save_candidate_policy(path, CandidateScorer(hidden=2))
+    with pytest.raises(ValueError, match="needs a policy whose values are chances to win"):
+        SearchBot(policy=str(path))
+    assert Belief(str(path))
 
 
 def table_with(hand: str, stock: str = "", scores: tuple[int, int] = (0, 0)) -> PlayerView:

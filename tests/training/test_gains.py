@@ -232,7 +232,7 @@ def test_blocks_of_another_seed_are_refused(small, tmp_path):
 def test_blocks_of_an_earlier_policy_in_the_same_file_are_refused(small, tmp_path):
     policy = tmp_path / "policy.safetensors"
     for hidden in (4, 8):
-        save_candidate_policy(policy, CandidateScorer(hidden))
+        save_candidate_policy(policy, CandidateScorer(hidden), match_values=True)
         if hidden == 4:
             train_gains(tmp_path / "blocks", 2, str(policy))
     with pytest.raises(ArrayFileError, match="another block"):
