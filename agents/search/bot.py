@@ -28,12 +28,11 @@ from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policies.improved_policy import ImprovedPolicyBot
 from gin_env.agents.search.belief import Belief, Chains
 from gin_env.agents.search.opponents import MODELS, UNKNOWN, OpponentModels, estimators_for
-from gin_env.agents.search.rollouts import RolloutPlayers
+from gin_env.agents.search.rollouts import RolloutPlayers, points_of_hand
 from gin_env.agents.search.shapes import HandShapes
 from gin_env.agents.search.small_networks import packaged_networks
 from gin_env.batch import Games
 from gin_env.game.actions import NUM_ACTIONS
-from gin_env.game.match_odds import chances_to_win
 from gin_env.game.rules import Rules
 from gin_env.observations.candidates import NO_ACTION
 from gin_env.observations.views import PlayerView
@@ -46,8 +45,6 @@ FIRST_ROUND = 16
 GROWTH = 3
 """Worlds in a later round for each in all rounds before it, or what is missing: a round of few worlds takes
 almost as long as one of many."""
-NUM_PAID_HANDS = 2048
-"""Hands played to estimate how often a hand pays how many points."""
 
 
 class _Model(NamedTuple):
@@ -123,7 +120,6 @@ class SearchBot:
         assumed = list(MODELS) if opponent == UNKNOWN else [policy if opponent is None else opponent]
         self._models = [self._model(bot, estimator, trust) for bot in assumed]
         self.belief, self.players = self._models[0]
-        self._chances: dict[Rules, np.ndarray] = {}
 
     def _model(self, bot: str, estimator: str | None, trust: float) -> _Model:
         """Return what is assumed of an opponent that plays like a bot."""
@@ -158,7 +154,7 @@ class SearchBot:
         if not len(others):
             return first
         if self.budget_ms is not None:  # the first decision would spend its time on the chances to win
-            self.chances_to_win(Rules.from_record(view.records["public"]["rules"][0]))
+            self.players.chances_to_win(Rules.from_record(view.records["public"]["rules"][0]))
         began = perf_counter()
         models = self.begin(view, np.random.default_rng(int(view.records["random"][0])))
         gains = np.zeros((len(others), 0))
@@ -255,21 +251,9 @@ class SearchBot:
         self, rules: Rules, points: np.ndarray, own: int | np.ndarray, other: int | np.ndarray
     ) -> np.ndarray:
         """Return the change in the probability of winning by these points, int64 (n,): float64 (n,)."""
-        chances = self.chances_to_win(rules)
+        chances = self.players.chances_to_win(rules)
         scores = np.stack([own + np.maximum(points, 0), other + np.maximum(-points, 0)])
         return chances[tuple(np.minimum(scores, len(chances) - 1))] - chances[own, other]
-
-    def chances_to_win(self, rules: Rules) -> np.ndarray:
-        """Return `chances_to_win` from hands of the policy against its rollout opponent under these rules."""
-        if rules not in self._chances:
-            games = Games(NUM_PAID_HANDS, rules)
-            games.start(games.everyone, np.zeros(NUM_PAID_HANDS, np.uint64), games.everyone.astype(np.uint64))
-            self.players.roll_out(games, 0, 1 << 30)
-            paid = np.bincount(np.abs(points_of_hand(games)))
-            if len(paid) == 1:  # no hand paid points
-                paid = np.bincount([max(rules.gin_bonus, 1)])
-            self._chances[rules] = chances_to_win(paid, rules.target_score)
-        return self._chances[rules]
 
 
 def shared_out(chances: np.ndarray, total: int) -> list[int]:
@@ -297,12 +281,6 @@ def after(states: np.ndarray, actions: np.ndarray) -> Games:
     games.done[:] = False
     games.play(games.everyone, actions)
     return games
-
-
-def points_of_hand(games: Games) -> np.ndarray:
-    """Return player 0's points in each hand that is over: int64 (n,)."""
-    public = games.state["public"]
-    return np.where(public["winner"] < 0, 0, public["points"] * (1 - 2 * public["winner"].astype(np.int64)))
 
 
 def mean_and_error(gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

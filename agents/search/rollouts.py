@@ -21,6 +21,8 @@ from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK
 from gin_env.game.cards import NUM_CARDS
 from gin_env.game.engine import play
+from gin_env.game.match_odds import chances_to_win
+from gin_env.game.rules import Rules
 from gin_env.game.state import DISCARD, OVER, STOCK_ONLY
 from gin_env.observations.candidates import (
     DISCARD_ROWS,
@@ -38,6 +40,8 @@ BLOCK = 64
 """Units of a layer computed together. A constant, so that the compiler unrolls the loops."""
 ROOM_ROWS = DISCARD_ROWS + 1
 """Rows are computed in pairs."""
+NUM_PAID_HANDS = 2048
+"""Hands played to estimate how often a hand pays how many points."""
 
 
 class Layers(NamedTuple):
@@ -88,6 +92,7 @@ class RolloutPlayers:
     """
 
     def __init__(self, network: CandidateScorer, opponent: Agent | None) -> None:
+        self._chances: dict[Rules, np.ndarray] = {}
         self.network = self._other = read_network(network)
         if type(opponent) is ImprovedPolicyBot:
             opponent = opponent.policy
@@ -127,12 +132,30 @@ class RolloutPlayers:
         missing = np.minimum(turns - begun, averaged) / averaged
         return won / averaged, missing
 
+    def chances_to_win(self, rules: Rules) -> np.ndarray:
+        """Return `gin_env.game.match_odds.chances_to_win` from hands of these players under these rules."""
+        if rules not in self._chances:
+            games = Games(NUM_PAID_HANDS, rules)
+            games.start(games.everyone, np.zeros(NUM_PAID_HANDS, np.uint64), games.everyone.astype(np.uint64))
+            self.roll_out(games, 0, 1 << 30)
+            paid = np.bincount(np.abs(points_of_hand(games)))
+            if len(paid) == 1:  # no hand paid points
+                paid = np.bincount([max(rules.gin_bonus, 1)])
+            self._chances[rules] = chances_to_win(paid, rules.target_score)
+        return self._chances[rules]
+
     def logits(self, views: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return logits and actions, float32 and int64 (n, 11, 2), of the players of `VIEW` records."""
         logits = np.zeros((len(views), DISCARD_ROWS, 2), np.float32)
         actions = np.empty((len(views), DISCARD_ROWS, 2), np.int64)
         _write_logits(with_own_room(self.network), views, logits, actions)
         return logits, actions
+
+
+def points_of_hand(games: Games) -> np.ndarray:
+    """Return player 0's points in each hand that is over: int64 (n,)."""
+    public = games.state["public"]
+    return np.where(public["winner"] < 0, 0, public["points"] * (1 - 2 * public["winner"].astype(np.int64)))
 
 
 def read_network(network: CandidateScorer) -> Network:

@@ -21,10 +21,14 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.agents.policies.candidate_network import file_of_policy
+from gin_env.agents.policies.candidate_network import file_of_policy, find_policy_of_games
 from gin_env.agents.policies.gain_network import MAX_TRIED, MIN_CHANCE
-from gin_env.agents.search.bot import SearchBot
-from gin_env.agents.search.rollouts import likeliest_action, position_value, score_candidates
+from gin_env.agents.search.rollouts import (
+    RolloutPlayers,
+    likeliest_action,
+    position_value,
+    score_candidates,
+)
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK
 from gin_env.game.engine import game_is_over, play, start_next_hand
@@ -92,15 +96,16 @@ FORMAT = ArrayFormat(
 def collect_block(policy: str, seed: int, block: int, size: int = BLOCK) -> np.ndarray:
     """Return `POSITION` records (size,), the same for equal arguments; each block is from other games.
 
-    `policy` is the file of a policy that scores candidates and has no memory, or the name of a bundled one.
+    `policy` is the file of a policy that scores candidates, or the name of a bundled one. Raises ValueError
+    as `find_policy_of_games` does.
     """
-    searcher = SearchBot(policy=policy, opponent=None)
+    players = RolloutPlayers(find_policy_of_games(policy, match_values=True), None)
     games = Games(NUM_GAMES, episode="game")
     episodes = (block * NUM_GAMES + games.everyone).astype(np.uint64)
     games.start(games.everyone, episodes=episodes, seed=seed)
     positions = np.zeros(size, POSITION)
-    chances, key = searcher.chances_to_win(Rules()), np.uint64(mix(np.uint64(seed), np.uint64(block)))
-    _play_and_try(searcher.players.network, games.state, np.zeros(1, STATE), chances, key, positions)
+    chances, key = players.chances_to_win(Rules()), np.uint64(mix(np.uint64(seed), np.uint64(block)))
+    _play_and_try(players.network, games.state, np.zeros(1, STATE), chances, key, positions)
     return positions
 
 

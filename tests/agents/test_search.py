@@ -263,7 +263,7 @@ def test_rollouts_use_the_assumed_opponent():
     alone, named = SearchBot(opponent=None), SearchBot(opponent="policy")
     others = [SearchBot(opponent="policy-1"), SearchBot(opponent="random-discard")]
     for bot in (named, *others):
-        bot._chances = alone._chances  # hands of others would pay by other chances
+        bot.players._chances = alone.players._chances  # hands of others would pay by other chances
     likewise = np.zeros((len(others), 2))
     for _, view in views_of_policy(8)[::3]:
         worlds, actions = alone.belief.worlds(view, 16, np.random.default_rng(3)), alone.likeliest(view)[0]
@@ -297,7 +297,7 @@ def test_value_of_a_rollout_is_the_mean_of_its_last_turns():
     """A hand that ends before the last turn has the value of its result for the turns that are missing."""
     single, both = [SearchBot(turns=2), SearchBot(turns=3)], SearchBot(turns=3, averaged=2)
     for bot in single:
-        bot._chances = both._chances
+        bot.players._chances = both.players._chances
     differ = False
     for _, view in views_of_policy(6)[::4]:
         player = int(view.records["player"][0])

@@ -121,7 +121,7 @@ def test_value_is_that_of_the_rollouts(middle):
     movers = middle["public"]["to_move"].astype(np.int64)
     actions = np.array([view_action(state) for state in middle])
     expected = searcher.won_after(middle, actions, movers)
-    found, chances = [], searcher.chances_to_win(Rules())
+    found, chances = [], searcher.players.chances_to_win(Rules())
     for state, player, action in zip(middle, movers.tolist(), actions.tolist(), strict=True):
         scores = state["public"]["scores"].tolist()
         played = after(state.reshape(1), np.array([action])).state[0]
@@ -140,7 +140,7 @@ def view_action(state):
 
 def test_knock_is_worth_the_points_it_pays(middle):
     """The hand ends with the tried action, so its value is the change of the chances by the final scores."""
-    chances = SearchBot(policy="policy-1", opponent=None).chances_to_win(Rules())
+    chances = SearchBot(policy="policy-1", opponent=None).players.chances_to_win(Rules())
     knocks = 0
     for block_of in range(2):
         for position in collect_block("policy-1", 8, block_of, size=4000):
