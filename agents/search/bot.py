@@ -88,7 +88,7 @@ class SearchBot:
 
     def __init__(
         self,
-        samples: int = 128,
+        samples: int = 256,
         budget_ms: float | None = None,
         turns: int = 3,
         tried: int = 4,

@@ -57,7 +57,7 @@ SEARCHES = [
 ]
 STRENGTH = [
     {"bot": bot, "opponent": opponent, "games": 4000, "won": won, "low": won - 1, "high": won + 1}
-    for bot, opponent, won in (("search", "policy", 56.0), ("search:samples=48", "simple", 99.0))
+    for bot, opponent, won in (("search:samples=256", "policy", 56.0), ("search:samples=48", "simple", 99.0))
 ]
 BUDGETS = [
     {"bot": f"search:samples={samples}", "opponent": "policy", "games": 1000}
@@ -90,7 +90,7 @@ def lines(rows: list[dict]) -> list[str]:
 def test_table_is_sorted_by_rating_with_each_bots_figures():
     assert lines(rows_of(PARTS_ROWS)) == [
         "| `policy` |  | 1590 ± 3.0 | 65.0 | 70.0 (63.0 to 76.0) | 14 | 56.0 (55.0 to 57.0) "
-        "| search, 128 worlds, 4,000 games |",
+        "| search, 256 worlds, 4,000 games |",
         "| `utility` | yes | 1520 ± 2.1 | 60.0 | 80.0 (74.0 to 85.0) |  |  |  |",
         "| `simple` |  | 1390 ± 2.0 | 25.0 |  | 0.077 | 80.0 (79.0 to 81.0) | PPO, 6 million decisions |",
     ]

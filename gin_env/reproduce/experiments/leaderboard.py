@@ -23,7 +23,8 @@ def leaderboard_table(rows: Sequence[Row]) -> str:
     means, simple = result.mean_win_rates, against_simple(found["tournament"])
     speeds = by(found["bot-speed"], "bot")
     exploiters = [row for part in PARTS if part.startswith("exploit") for row in found[part]]
-    exploiters += [row for row in map(known_search, found["search/strength"]) if row]
+    searched = [*found["search/strength"], *found["search/budgets"]]
+    exploiters += [row for row in map(known_search, searched) if row]
     exploits = by(sorted(exploiters, key=lambda row: row["low"]), "bot")
     lines = []
     for bot in result.standings():
@@ -55,14 +56,14 @@ def leaderboard_table(rows: Sequence[Row]) -> str:
     return markdown(header, lines, "llrrrrrl")
 
 
-KNOWN = {("search", "policy"), ("search", "simple")}
-"""Matches of `search/strength` against models of the search."""
-WORLDS = 128
-"""Number of worlds in these matches."""
+WORLDS = 256
+"""Number of worlds by default."""
+KNOWN = {("search", "simple"), (f"search:samples={WORLDS}", "policy")}
+"""Matches of `search/strength` and `search/budgets` in which the opponent is a model of the search."""
 
 
 def known_search(row: Row) -> Row | None:
-    """Return a match of `search/strength` as the row of an exploiter; None for one that is not `KNOWN`."""
+    """Return a match of ``search`` as the row of an exploiter; None for one that is not `KNOWN`."""
     if (row["bot"], row["opponent"]) not in KNOWN:
         return None
     return row | {"bot": row["opponent"], "by": "search", "samples": WORLDS}

@@ -23,7 +23,6 @@ FEWER_WORLDS = "search:samples=48"
 MATCHES = (
     ("search", "policy-1", 2 * BLOCK),
     (FEWER_WORLDS, "policy-1", 2 * BLOCK),
-    ("search", "policy", 2 * BLOCK),
     ("search", "simple", BLOCK),
 )
 BUDGETS = (16, 32, 64, 256)
