@@ -6,8 +6,9 @@ LABELS = {
     # search/one-step
     "any cards": "all unknown cards equally likely",
     "each card alone, after Simple": "single cards, trained on `simple`",
-    "the same, and Simple plays on": "the same, `simple` in the rollouts",
+    "the same, and Simple plays on": "single cards, trained on `simple`, which plays the rollouts",
     "each card alone, after policy": "single cards, trained on `policy-1`",
+    "the same, weighted by shape": "single cards, trained on `policy-1`, weighted by shape",
     "the true hands": "true hands",
     # search/beliefs
     "each card alone, weighted by shape": "`suit-equivariant:weights=policy`, weighted by shape",
