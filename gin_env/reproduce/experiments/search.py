@@ -99,7 +99,7 @@ EXPERIMENTS = [
         search_table,
         games=0,
         seed=900,
-        time="an hour",
+        time="half an hour",
     ),
     Experiment(
         "search/budgets",
@@ -108,7 +108,7 @@ EXPERIMENTS = [
         search_table,
         games=0,
         seed=950,
-        time="ten minutes",
+        time="three quarters of an hour",
         pictures={"search_budgets.png": draw_budgets},
     ),
 ]
