@@ -17,7 +17,7 @@ from gin_env.agents.own import OWN_CLASS, OWN_NETWORK
 from gin_env.agents.policies.policy import PolicyBot, describe_training
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.observations.parts import find_parts
-from gin_env.support.tensor_files import TensorFileError, fault_of, fill_network, read_tensors, write_tensors
+from gin_env.support.tensor_files import TensorFileError, fill_network, read_tensors, write_tensors
 
 try:
     import torch
@@ -45,9 +45,6 @@ def save_own_network(
     kind = type(network)
     if not kind.__qualname__.isidentifier():
         raise ValueError(f"{kind.__qualname__} must be defined at the top level of a module")
-    for name, tensor in network.state_dict().items():
-        if wrong := fault_of(tensor):
-            raise ValueError(f"some numbers of {name} are {wrong}")
     copied = _fill(kind, settings, network.state_dict(), path)
     PolicyBot(copied, training)  # raises if this release cannot play it
     _check_shapes(copied, training)

@@ -54,7 +54,7 @@ def test_policy_trained_on_single_hands_is_refused(use, tmp_path):
         use(str(path))
 
 
-def test_search_refuses_values_that_are_no_chances_to_win(tmp_path):
+def test_search_refuses_values_that_are_not_chances_to_win(tmp_path):
     path = tmp_path / "points.safetensors"
     save_candidate_policy(path, CandidateScorer(hidden=2))
     with pytest.raises(ValueError, match="needs a policy whose values are chances to win"):

@@ -263,7 +263,7 @@ def test_page_shows_selected_rows_and_data_page_all_rows():
     experiment, result = EXPERIMENTS["search/one-step"], load(RESULTS, "search/one-step")
     block = pages.render(experiment, RESULTS)
     complete = pages.appendix(experiment, result)
-    assert 5 < block.count("\n| `policy-1`") < complete.count("\n| `policy-1`") == 33
+    assert 5 < block.count("\n| `policy-1`") < complete.count("\n| `policy-1`") == 37
 
 
 @pytest.mark.parametrize(

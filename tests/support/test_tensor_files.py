@@ -7,6 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from damaged_files import any_numbers  # noqa: E402
 from safetensors.torch import save_file  # noqa: E402
 
 from gin_env import agents, estimators  # noqa: E402
@@ -144,7 +145,12 @@ def test_forged_headers_are_refused(tmp_path, text, message):
 def test_non_finite_numbers_are_refused(tmp_path, number, dtype):
     weights = torch.ones(3, dtype=dtype)
     weights[1] = number
-    write_tensors(tmp_path / "a.safetensors", "network", "1", {"weight": weights}, {})
+    path = tmp_path / "a.safetensors"
+    with pytest.raises(ValueError, match=r"some numbers of weight are not finite; .* is left as it was"):
+        write_tensors(path, "network", "1", {"weight": weights}, {})
+    assert not path.exists()
+    with any_numbers():
+        write_tensors(path, "network", "1", {"weight": weights}, {})
     with pytest.raises(
         TensorFileError, match=r"a\.safetensors is damaged: some numbers of weight are not finite"
     ):
@@ -207,15 +213,18 @@ def test_networks_refuse_nan_weights(tmp_path, kind):
     if kind == "generation":
         network = GenerationNetwork(8, 4)
         torch.nn.init.constant_(network.row_values.weight, float("nan"))
-        generations.save_network(network, path, {})
+        with any_numbers():
+            generations.save_network(network, path, {})
     elif kind == "offensive":
         network = build("mlp")
         torch.nn.init.constant_(network.output.weight, float("inf"))
-        weights.save_network(path, network, {"architecture": "mlp", "data": {"estimator": "uniform"}})
+        with any_numbers():
+            weights.save_network(path, network, {"architecture": "mlp", "data": {"estimator": "uniform"}})
     else:
         network = networks.DenseNetwork()
         torch.nn.init.constant_(network.layers[0].weight, float("nan"))
-        networks.save(network, path, {"estimator": "nn"})
+        with any_numbers():
+            networks.save(network, path, {"estimator": "nn"})
     with pytest.raises(TensorFileError, match="are not finite"):
         NAMED[{"nn": "estimator"}.get(kind, kind)](path)
 
@@ -282,6 +291,7 @@ def test_too_many_tensors_are_refused_unread(tmp_path):
 
 def test_overflowing_weights_are_refused(tmp_path):
     path = tmp_path / "a.safetensors"
-    write_tensors(path, "network", "1", {"weight": torch.tensor([1.0, -1e38])}, {})
+    with any_numbers():
+        write_tensors(path, "network", "1", {"weight": torch.tensor([1.0, -1e38])}, {})
     with pytest.raises(TensorFileError, match=r"some numbers of weight are larger than 1,000,000,000"):
         read(path)
