@@ -7,7 +7,13 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gin_env.support.tensor_files import TensorFileError, fill_network, read_tensors, write_tensors
+from gin_env.support.tensor_files import (
+    ENDING,
+    TensorFileError,
+    fill_network,
+    read_tensors,
+    write_tensors,
+)
 
 if TYPE_CHECKING:
     from gin_env.agents.hand_strength.networks import HandStrength
@@ -15,7 +21,6 @@ if TYPE_CHECKING:
 FILE_VERSION = "2"
 """Increased when the inputs or the layers of the networks change. Files of other versions are refused."""
 COMMAND = "gin-rummy train hand-strength"
-ENDING = ".safetensors"
 
 
 def save_network(path: str | Path, network: HandStrength, metadata: dict[str, Any]) -> None:

@@ -36,7 +36,13 @@ from gin_env.observations.candidates import (
 from gin_env.observations.memory import NUM_MEMORY
 from gin_env.observations.parts import describe_parts, place_columns
 from gin_env.support.checks import check_choice, check_integer, check_switch
-from gin_env.support.tensor_files import TensorFileError, fill_network, read_tensors, write_tensors
+from gin_env.support.tensor_files import (
+    TensorFileError,
+    check_ending,
+    fill_network,
+    read_tensors,
+    write_tensors,
+)
 
 try:
     import torch
@@ -269,8 +275,7 @@ def save_candidate_policy(
 
     Raises ValueError for a name without the ending ``.safetensors`` or no rules.
     """
-    if Path(path).suffix != ".safetensors":
-        raise ValueError(f"the file name of a policy must end in .safetensors, not {path}")
+    check_ending(path, "a policy")
     several = (rules or Rules(),) if isinstance(rules, Rules | None) else rules
     if not several:
         raise ValueError("rules must name at least one set of rules")

@@ -17,7 +17,13 @@ from gin_env.agents.own import OWN_CLASS, OWN_NETWORK
 from gin_env.agents.policies.policy import PolicyBot, describe_training
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.observations.parts import find_parts
-from gin_env.support.tensor_files import TensorFileError, fill_network, read_tensors, write_tensors
+from gin_env.support.tensor_files import (
+    TensorFileError,
+    check_ending,
+    fill_network,
+    read_tensors,
+    write_tensors,
+)
 
 try:
     import torch
@@ -26,7 +32,6 @@ except ImportError as error:  # pragma: no cover - the tests have torch
     raise ImportError('networks need torch: pip install "gin-env[train]"') from error
 
 FILE_VERSION = "1"
-ENDING = ".safetensors"
 
 
 def save_own_network(
@@ -36,8 +41,7 @@ def save_own_network(
     settings: dict[str, Any] | None = None,
 ) -> None:
     """Write a network; see `gin_env.agents.save_network`."""
-    if Path(path).suffix != ENDING:
-        raise ValueError(f"the file name of a network must end in {ENDING}, not {path}")
+    check_ending(path, "a network")
     if not isinstance(network, nn.Module):
         raise TypeError(f"network must be a torch.nn.Module, not {network!r}")
     settings = dict(settings or {})

@@ -18,7 +18,13 @@ from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from gin_env.observations.observation import NUM_PLANES, OBSERVATION_SIZE
 from gin_env.observations.parts import describe_parts, find_parts
 from gin_env.support.checks import check_choice, check_integer, check_switch
-from gin_env.support.tensor_files import TensorFileError, fill_network, read_tensors, write_tensors
+from gin_env.support.tensor_files import (
+    TensorFileError,
+    check_ending,
+    fill_network,
+    read_tensors,
+    write_tensors,
+)
 
 try:
     import torch
@@ -29,7 +35,6 @@ except ImportError as error:  # pragma: no cover - the tests have torch
 KIND = "policy"
 FILE_VERSION = "2"
 """Increased when the layers of the networks change. Files of other versions are refused."""
-ENDING = ".safetensors"
 MAX_LAYERS = 8
 MAX_UNITS = 4096
 MAX_CARD_FEATURES = 1024
@@ -176,8 +181,7 @@ def save_network(
 
     Raises ValueError unless the file's name ends in .safetensors, which names of bots need.
     """
-    if Path(path).suffix != ENDING:
-        raise ValueError(f"the file name of a policy must end in {ENDING}, not {path}")
+    check_ending(path, "a policy")
     metadata = {
         "architecture": network.architecture,
         "training": training,

@@ -9,6 +9,7 @@ import typer
 
 from gin_env.commands.options import flag
 from gin_env.support.atomic import check_targets
+from gin_env.support.tensor_files import check_ending
 
 app = typer.Typer()
 
@@ -36,10 +37,7 @@ def convert(
     The archive is read without running anything in it, if its policy is `SB3CandidatePolicy`, `CardPolicy` or
     SB3's `MlpPolicy`. A class of your own that decides like one of the last two needs `--trust`.
     """
-    from gin_env.agents.policies.policy_networks import ENDING
-
-    if output.suffix != ENDING:
-        raise ValueError(f"the file name of a policy must end in {ENDING}, not {output}")
+    check_ending(output, "a policy")
     check_targets(output)
     if trust:
         from gin_env.wrappers.sb3_archives import convert_trusted_archive

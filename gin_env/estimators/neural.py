@@ -40,8 +40,7 @@ from gin_env.estimators.public_history import hash_turns, known_cards, opponent_
 from gin_env.estimators.turn_inputs import walk_turns
 from gin_env.game.cards import NUM_CARDS
 from gin_env.observations.views import PlayerView
-
-WEIGHTS_ENDING = ".safetensors"
+from gin_env.support.tensor_files import ENDING
 
 
 class _NetworkEstimator(Memoryless):
@@ -141,17 +140,17 @@ def with_known_cards(probabilities: np.ndarray, view: PlayerView) -> np.ndarray:
 
 def weights_path(name: str, opponents: str) -> str:
     """Return the file name of a packaged set of weights."""
-    return f"{name.replace('-', '_')}_{opponents}{WEIGHTS_ENDING}"
+    return f"{name.replace('-', '_')}_{opponents}{ENDING}"
 
 
 def packaged_weights(name: str) -> list[str]:
     """Return the packaged sets of weights of an estimator, named by the observed players."""
-    start = weights_path(name, "").removesuffix(WEIGHTS_ENDING)
+    start = weights_path(name, "").removesuffix(ENDING)
     found = (file.name for file in (files("gin_env") / "estimators" / "data").iterdir())
     return sorted(
-        file.removeprefix(start).removesuffix(WEIGHTS_ENDING)
+        file.removeprefix(start).removesuffix(ENDING)
         for file in found
-        if file.startswith(start) and file.endswith(WEIGHTS_ENDING)
+        if file.startswith(start) and file.endswith(ENDING)
     )
 
 
@@ -162,14 +161,14 @@ def find_weights(name: str, weights: str) -> tuple[Any, dict[str, Any]]:
     """
     if not isinstance(weights, str | Path):
         raise TypeError(f"weights must be a name or a path, not {weights!r}")
-    if str(weights).endswith(WEIGHTS_ENDING):
+    if str(weights).endswith(ENDING):
         from gin_env.estimators.networks import load
 
         return load(name, weights)
     if weights not in packaged_weights(name):
         raise ValueError(
             f"{name!r} has no weights {str(weights)!r}; choose from {', '.join(packaged_weights(name))}, "
-            f"or give a file ({WEIGHTS_ENDING}) of `gin-rummy train estimator {name}`"
+            f"or give a file ({ENDING}) of `gin-rummy train estimator {name}`"
         )
     return _packaged(name, str(weights))
 

@@ -16,12 +16,18 @@ from gin_env.observations.memory import write_memory
 from gin_env.observations.observation import write_observation
 from gin_env.observations.view_records import write_view
 from gin_env.support.compilation import kernel
+from gin_env.support.prefetch import prefetch_row
+
+AHEAD = 3
+"""Number of rows by which loading memory into the cache is ahead of writing. Without it, writing the
+observations of 16,384 games takes one and a half times as long."""
 
 
 @kernel
 def write_observations(state, games, player, observations):
     """Write the player's observation of each game, float32 (k, OBSERVATION_SIZE)."""
     for k in range(len(games)):
+        prefetch_row(observations, k + AHEAD)
         game = state[games[k]]
         write_observation(game.public, game.private[player], player, observations[k])
 
@@ -41,6 +47,7 @@ def write_all_candidates(state, games, player, rows, actions, context):
     after = np.empty((NUM_CARDS, NUM_CARDS), np.int64)
     complete = True
     for k in range(len(games)):
+        prefetch_row(rows, k + AHEAD)
         game = state[games[k]]
         seat = game.public.to_move if player < 0 else player
         complete &= write_candidates(

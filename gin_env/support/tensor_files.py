@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import torch
     from torch import nn
 
+ENDING = ".safetensors"
 MAX_BYTES = 1 << 29
 """Maximum size of a file in bytes. The largest network that a file can name, a policy, has 460 MB."""
 _MAX_TEXT = 1 << 22
@@ -33,6 +34,12 @@ _NUMBERS = {"F16", "F32", "F64", "I64", "I32", "U8", "BOOL"}
 
 class TensorFileError(ValueError):
     """The file does not contain the expected tensors, complete and in this release's version."""
+
+
+def check_ending(path: str | Path, what: str) -> None:
+    """Raise ValueError unless the path of `what`, such as "a policy", ends in ``.safetensors``."""
+    if Path(path).suffix != ENDING:
+        raise ValueError(f"the file name of {what} must end in {ENDING}, not {path}")
 
 
 def write_tensors(
