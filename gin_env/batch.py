@@ -188,7 +188,7 @@ class Games:
         return self.state["hidden"]["deck"][game, : self.rules.deck_size].copy()
 
     def to_move(self) -> np.ndarray:
-        """int8 (num_games,): the player to move in each game."""
+        """int8 (num_games,): the player to move in each game, a part of `state`, which changes."""
         return self._to_move
 
     def until_over(self, games: np.ndarray | None = None) -> Iterator[np.ndarray]:

@@ -17,8 +17,9 @@ from sb3_contrib import MaskablePPO
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policies.policy import PolicyBot
 from gin_env.game.rules import Rules
+from gin_env.support.checks import check_integer, check_number
 from gin_env.training.checkpoints import Tensors, by_prefix, prefixed
-from gin_env.training.runs import RunProgress, RunSettings, TrainingRun, open_folder
+from gin_env.training.runs import OTHER_DECKS, RunProgress, RunSettings, TrainingRun, open_folder
 from gin_env.wrappers.checkpoints import model_tensors, restore_model
 from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy
 
@@ -93,6 +94,19 @@ class SelfPlaySettings(RunSettings):
     def check(self) -> None:
         super().check()
         Rules.parse(self.rules)
+        if not self.bots:
+            raise ValueError("bots must name at least one bot")
+        # Game number i has the seed plus i, and the evaluations the seed plus OTHER_DECKS.
+        check_integer("num_envs", self.num_envs, 1, OTHER_DECKS)
+        for name in ("threads", "hidden", "num_steps", "num_minibatches", "update_epochs", "pool_size"):
+            check_integer(name, getattr(self, name), 1, 1 << 31)
+        for name in ("newest_share", "bots_share"):
+            check_number(name, getattr(self, name), 0, 1)
+        if self.newest_share + self.bots_share > 1:
+            raise ValueError(
+                "newest_share and bots_share must add up to at most 1, "
+                f"not {self.newest_share} and {self.bots_share}"
+            )
 
 
 @dataclass

@@ -220,7 +220,7 @@ class raw_env(TwoPlayers):
         hand, known = int(game["private"][player]["hand"]), int(game["public"]["shown"][1 - player])
         unknown = FULL_DECK & ~(hand | known | int(game["public"]["pile"]))
         planes = [hand, mask_of(self._pile[-1:]), mask_of(self._pile[:-1]), known, unknown]
-        moving = agent == self.agent_selection and not self.terminations[agent]
+        moving = agent == self.agent_selection and not self.terminations.get(agent, True)
         return {
             "observation": card_columns(np.array(planes[: self._num_planes], np.uint64))[:, OUR_ID].astype(
                 np.int8

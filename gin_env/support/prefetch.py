@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba import types
+from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
@@ -34,12 +34,15 @@ def _compile_prefetch(typing_context: Any, array: Any, byte: Any) -> Any:
     return types.void(array, byte), compile_call
 
 
-_prefetch: Any = intrinsic(_compile_prefetch)
+# Without compilation there is nothing to do.
+_prefetch: Any = (lambda *_: None) if config.DISABLE_JIT else intrinsic(_compile_prefetch)
 
 
 @kernel
 def prefetch_row(array, row: int) -> None:
-    """Begin to load a row of a C-contiguous array into the cache, to write to it. There may be no such row.
+    """Begin to load a row of an array into the cache, to write to it. There may be no such row.
+
+    The values of a row must follow each other without gaps.
 
     >>> import numpy as np
     >>> rows = np.arange(6).reshape(3, 2)
@@ -49,5 +52,5 @@ def prefetch_row(array, row: int) -> None:
     [[0, 1], [2, 3], [4, 5]]
     """
     if row < len(array):
-        for byte in range(0, array.strides[0], CACHE_LINE):
+        for byte in range(0, array[row].size * array.itemsize, CACHE_LINE):
             _prefetch(array, row * array.strides[0] + byte)

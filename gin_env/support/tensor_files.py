@@ -54,7 +54,7 @@ def write_tensors(
     metadata : provenance of the tensors, serialisable as JSON. ``kind``, ``file_version`` and the release
         (``version``) are added to it.
 
-    Raises ValueError for numbers that `read_tensors` would refuse; the file is left as it was.
+    Raises ValueError for tensors that `read_tensors` would refuse; the file is left as it was.
     """
     from safetensors.torch import save
 
@@ -65,7 +65,13 @@ def write_tensors(
     described = metadata | {"kind": kind, "file_version": version, "version": __version__}
     text = json.dumps(described, sort_keys=True)
     # A single entry, since the order of several varies between runs. Equal networks must give equal files.
-    write_bytes(path, save(tensors, metadata={"gin_env": f"{_checksum(tensors, text)} {text}"}))
+    content = save(tensors, metadata={"gin_env": f"{_checksum(tensors, text)} {text}"})
+    if len(tensors) > _MAX_TENSORS or len(content) > MAX_BYTES:
+        raise ValueError(
+            f"{len(tensors):,} tensors in {len(content):,} bytes are too many: a file holds at most "
+            f"{_MAX_TENSORS:,} in {MAX_BYTES:,} bytes; {path} is left as it was"
+        )
+    write_bytes(path, content)
 
 
 def read_tensors(

@@ -10,8 +10,8 @@ Tensors = dict[str, torch.Tensor]
 
 
 def prefixed(prefix: str, tensors: Mapping[str, torch.Tensor]) -> Tensors:
-    """Return the tensors under the names ``prefix.name``, on the CPU."""
-    return {f"{prefix}.{name}": tensor.cpu() for name, tensor in tensors.items()}
+    """Return copies of the tensors under the names ``prefix.name``, on the CPU."""
+    return {f"{prefix}.{name}": tensor.detach().cpu().clone() for name, tensor in tensors.items()}
 
 
 def by_prefix(tensors: Mapping[str, torch.Tensor]) -> dict[str, Tensors]:
@@ -33,6 +33,9 @@ def optimizer_tensors(optimizer: torch.optim.Optimizer) -> Tensors:
 
 def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, torch.Tensor]) -> None:
     """Restore the tensors of `optimizer_tensors`. Raises ValueError if they are of other parameters."""
-    state = {int(index): values for index, values in by_prefix(tensors).items()}
+    state = {
+        int(index): {name: tensor.clone() for name, tensor in values.items()}
+        for index, values in by_prefix(tensors).items()
+    }
     groups = optimizer.state_dict()["param_groups"]
     optimizer.load_state_dict({"state": state, "param_groups": groups})

@@ -42,6 +42,8 @@ MIN_COUNTED = 150
 """Points of a hand up to which hands are counted at least; the rules can allow more."""
 FIRST_POINTS = 25
 """Assumed points of each hand before the first rollout."""
+MAX_PAST = 300
+"""Maximum number of past selves: a checkpoint has room for their tensors."""
 LOGGED = ("losses/value", "losses/entropy", "losses/approximate_kl", "losses/clipped")
 NUM_LOGGED = len(LOGGED)
 
@@ -132,15 +134,9 @@ class PPOSettings(RunSettings):
 
     def check(self) -> None:
         super().check()
-        for name in (
-            "num_envs",
-            "num_steps",
-            "num_minibatches",
-            "update_epochs",
-            "past_size",
-            "snapshot_every",
-        ):
+        for name in ("num_envs", "num_steps", "num_minibatches", "update_epochs", "snapshot_every"):
             check_integer(name, getattr(self, name), 1, 1 << 31)
+        check_integer("past_size", self.past_size, 1, MAX_PAST)
         check_integer("workers", self.workers, 1, self.num_envs)
         check_integer("hidden", self.hidden, 1, MAX_UNITS)
         for name in ("bots_share", "max_share", "past_share", "learning_rate", "gamma", "gae_lambda"):

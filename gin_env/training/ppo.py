@@ -23,6 +23,7 @@ from gin_env.agents.policies.candidate_network import find_candidate_policy, sav
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.game.rules import Rules
 from gin_env.matches.provenance import describe_bot
+from gin_env.support.threads import torch_threads
 from gin_env.training.checkpoints import Tensors
 from gin_env.training.learner import Learner, PPOSettings
 from gin_env.training.ranks import Ranks, launch
@@ -116,7 +117,7 @@ def train(settings: PPOSettings, resume_command: str | None = None) -> PPORun:
 
 
 def _train(settings: PPOSettings, ranks: Ranks, resume_command: str | None) -> PPORun:
-    with PPORun(settings, ranks, resume_command) as run:
+    with torch_threads(1), PPORun(settings, ranks, resume_command) as run:
         while run.share < 1:
             run.end_update(run.learn())
         run.finish()

@@ -61,7 +61,8 @@ class RunSettings:
     total_timesteps: int = 0
     """Number of decisions to learn from, instead of minutes; 0: train for `minutes`."""
     resume: bool = False
-    """Resume the run in the folder with its own settings, up to the end that it had or another one."""
+    """Resume the run in the folder with its own settings, up to the end that it had or another one. An end
+    equal to the default counts as not given."""
     seed: int = 1
     """Seed of decks, network and exploration."""
     bots: tuple[str, ...] = ("simple", "simple:knock_at=0", "tonic", "generation")
@@ -71,7 +72,7 @@ class RunSettings:
     evaluate_against: tuple[str, ...] = ("simple", "random")
     """Bots to evaluate against."""
     evaluation_games: int = 1000
-    """Number of games to 100 points against each of these bots (95 % interval: about ±3 points)."""
+    """Number of games against each of these bots (95 % interval: about ±3 points)."""
     final_games: int = 10_000
     """Number of games against each bot in the final evaluation."""
     record: bool = False
@@ -116,6 +117,12 @@ class RunSettings:
     def resume_command(self) -> str:
         """Return the command that resumes the run up to the same end."""
         names = [name for name in self.SESSION if name not in ("run", "resume", *self.BUDGET)]
+        # Bots that run other code must be named again.
+        names += [
+            name
+            for name in ("bots", "evaluate_against")
+            if any(map(agents.starts_program, getattr(self, name)))
+        ]
         return " ".join(
             [self.PROGRAM, "--run", shlex.quote(str(self.run)), "--resume", *self._options(names)]
         )

@@ -275,6 +275,11 @@ def test_finished_hand_has_no_legal_actions():
     for agent, hand in zip(PLAYERS, (THREE_RUNS, LOOSE), strict=True):
         assert not env.observe(agent)["action_mask"].any()
         assert plane(env, agent, 0) == set(ids(hand))
+    for _ in PLAYERS:
+        env.step(None)
+    assert env.agents == []
+    for agent, hand in zip(PLAYERS, (THREE_RUNS, LOOSE), strict=True):
+        assert plane(env, agent, 0) == set(ids(hand))
 
 
 @pytest.mark.parametrize(("visible", "planes"), [(False, 4), (None, 4), (True, 5)])

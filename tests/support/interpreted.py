@@ -54,3 +54,4 @@ def interpreted(function: Any = None, **_: Any) -> Any:
 
 
 numba.njit = interpreted
+numba.config.DISABLE_JIT = True  # what is not a kernel reads this

@@ -18,13 +18,15 @@ HERE = Path(__file__).parent
 
 
 def play_and_hash() -> str:
-    """Return a digest of all records after five games of two Simple players."""
+    """Return a digest of all records and observations after some turns of Simple in five games."""
     games = Games(5, episode="game")
     games.start(games.everyone, np.full(5, 3, np.uint64), np.arange(5, dtype=np.uint64))
     simple = agents.make("simple")
     for _ in range(60):
         games.play(games.everyone, simple.act(games.views(games.everyone)))
+        seen = games.observations(games.everyone, 0), *games.candidates(games.everyone)
     texts = [str(games.state[name].tolist()) for name in games.state.dtype.names]
+    texts += [str(array.tolist()) for array in seen]
     return hashlib.sha256("".join(texts).encode()).hexdigest()
 
 

@@ -282,11 +282,23 @@ def test_hand_strength_networks_need_complete_metadata(tmp_path, description, me
         agents.make("offensive", network=str(path))
 
 
-def test_too_many_tensors_are_refused_unread(tmp_path):
+def test_too_many_tensors_are_refused_unread(tmp_path, monkeypatch):
     path = tmp_path / "a.safetensors"
-    write_tensors(path, "network", "1", {str(number): torch.zeros(0) for number in range(10_001)}, {})
+    with monkeypatch.context() as context:
+        context.setattr(tensor_files, "_MAX_TENSORS", 20_000)
+        write_tensors(path, "network", "1", {str(number): torch.zeros(0) for number in range(10_001)}, {})
     with pytest.raises(TensorFileError, match="it holds 10,001 tensors, more than 10,000"):
         read(path)
+
+
+@pytest.mark.parametrize(("limit", "text"), [("_MAX_TENSORS", "at most 1 in"), ("MAX_BYTES", "in 1 bytes")])
+def test_unreadable_file_is_not_written(tmp_path, monkeypatch, limit, text):
+    path = tmp_path / "a.safetensors"
+    path.write_text("as before")
+    monkeypatch.setattr(tensor_files, limit, 1)
+    with pytest.raises(ValueError, match=rf"2 tensors in \d+ bytes are too many: .*{text}"):
+        write_tensors(path, "network", "1", {"a": torch.zeros(3), "b": torch.zeros(3)}, {})
+    assert path.read_text() == "as before"
 
 
 def test_overflowing_weights_are_refused(tmp_path):

@@ -112,6 +112,22 @@ def test_unknown_rules_of_a_run_are_refused(run):
     assert not (run.settings.run / "other").exists()
 
 
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"bots": ()}, "at least one bot"),
+        ({"newest_share": 0.7}, "must add up to at most 1, not 0.7 and 0.4"),
+        ({"bots_share": -0.1}, "bots_share must be from 0 to 1"),
+        ({"num_envs": 1001}, "num_envs must be from 1 to 1000"),
+        ({"pool_size": 0}, "pool_size must be from 1"),
+    ],
+)
+def test_invalid_settings_fail_before_writing(tmp_path, changed, message):
+    with pytest.raises(ValueError, match=message):
+        open_folder(replace(SelfPlaySettings(tmp_path / "run"), **changed))
+    assert not (tmp_path / "run").exists()
+
+
 def test_mismatched_checkpoint_is_refused(example, run):
     settings = run.settings
     other = example.make_model(replace(settings, net_arch=(16,), hidden=16))

@@ -24,6 +24,7 @@ from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa:
 from gin_env.game.rules import Rules  # noqa: E402
 from gin_env.matches.fixed_positions import fixed_views  # noqa: E402
 from gin_env.support.tensor_files import read_tensors, write_tensors  # noqa: E402
+from gin_env.support.threads import torch_threads  # noqa: E402
 from gin_env.training.learner import PPOSettings  # noqa: E402
 from gin_env.training.ppo import PPORun, train  # noqa: E402
 from gin_env.training.ranks import Ranks  # noqa: E402
@@ -170,7 +171,7 @@ def test_evaluations_have_other_decks_than_training(tmp_path, monkeypatch):
         ({"evaluation_games": 0}, "even number"),
         ({"evaluate_against": ("simple", "tonci")}, "unknown bot 'tonci'"),
         ({"num_minibatches": 0}, "num_minibatches must be from 1"),
-        ({"past_size": 0}, "past_size must be from 1"),
+        ({"past_size": 0}, "past_size must be from 1 to 300"),
         ({"snapshot_every": 0}, "snapshot_every must be from 1"),
         ({"max_share": 1.5}, "max_share must be from 0 to 1"),
     ],
@@ -199,6 +200,29 @@ def test_command_that_resumes_keeps_what_a_checkpoint_does_not(tmp_path):
     expected = f"python examples/ppo.py --run {folder} --resume --record --device cuda --workers 8"
     assert settings.resume_command() == expected
     assert replace(settings, workers=2, device="cpu", record=False).resume_command().endswith(" --resume")
+
+
+def test_command_that_resumes_names_programs_again(tmp_path):
+    settings = replace(tiny(tmp_path), workers=2, bots=("simple", "process:./my bot"))
+    assert settings.resume_command().endswith(" --resume --bots simple 'process:./my bot'")
+
+
+def test_training_leaves_torch_its_threads(tmp_path):
+    with torch_threads(2):
+        train(replace(tiny(tmp_path), total_timesteps=500, workers=1))
+        assert torch.get_num_threads() == 2
+
+
+def test_tensors_of_a_run_are_copies(tmp_path):
+    run, other = PPORun(tiny(tmp_path / "run")), PPORun(tiny(tmp_path / "other"))
+    run.learn()
+    tensors = run.tensors()
+    before = {name: tensor.clone() for name, tensor in tensors.items()}
+    run.learn()
+    assert all(torch.equal(tensor, before[name]) for name, tensor in tensors.items())
+    other.learner.restore(tensors, run.state()["learner"])
+    other.learn()
+    assert all(torch.equal(tensor, before[name]) for name, tensor in tensors.items())
 
 
 def test_checkpoint_without_a_new_setting_uses_its_default(tmp_path):
