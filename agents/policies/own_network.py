@@ -75,7 +75,7 @@ def load_own_network(
     weights : the file that `save_own_network` wrote.
     deterministic : play the most probable action (default) or sample from the distribution.
 
-    Raises ValueError if the file is missing, damaged or holds a network of another class.
+    Raises FileNotFoundError, or ValueError if the file is damaged or holds a network of another class.
     """
     if weights is None:
         raise ValueError(f"bot {spelled!r} is a network: name its weights, {spelled}:weights=FILE")

@@ -1,9 +1,10 @@
 """An approximate best response to a known bot: ``search`` with this bot as the model of its opponent.
 
 The belief weighs each world by the probability that the bot would have acted in it as the opponent did, and
-in the rollouts the bot plays the other side. What the response wins is a lower bound of how exploitable the
-bot is. Timbers et al., "Approximate exploitability: Learning a best response in large games" (arXiv
-2004.09677), bound it in the same way, with a search that learns from its own games.
+in the rollouts the bot plays the other side, of ``policy`` only its first network. What the response wins is
+a lower bound of how exploitable the bot is. Timbers et al., "Approximate exploitability: Learning a best
+response in large games" (arXiv 2004.09677), bound it in the same way, with a search that learns from its own
+games.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -73,9 +74,8 @@ class BestResponseBot(SearchBot):
         chosen = np.array([actions[0] for actions in tried], np.int64)
         searched = np.flatnonzero([len(actions) > 1 for actions in tried])
         _, group = np.unique(view.records["public"]["rules"][searched], return_inverse=True)
-        for number in range(
-            group.max(initial=-1) + 1
-        ):  # worlds that are searched together have the same rules
+        for number in range(group.max(initial=-1) + 1):
+            # Worlds that are searched together have the same rules.
             alike = searched[group == number]
             for first in range(0, len(alike), BATCH_SIZE):
                 which = alike[first : first + BATCH_SIZE]
@@ -112,7 +112,10 @@ class BestResponseBot(SearchBot):
                 gains[index] = np.concatenate([gains[index], part[1:] - part[0]], axis=1)
                 others[index], gains[index] = self.hopeful(others[index], gains[index])
             begin, end = end, min(2 * end, self.samples)
-        return [self.best(int(first[0]), *rest) for first, *rest in zip(tried, others, gains, strict=True)]
+        return [
+            self.best(int(actions[0]), *remaining)
+            for actions, *remaining in zip(tried, others, gains, strict=True)
+        ]
 
 
 class _BotBelief(Belief):
@@ -148,10 +151,10 @@ class _WeightedWorlds(Chains):
             self._begin(self._num_chains)
         self._warm = True
         # Cards that are not in the stock are held, so the odds of the stock are enough.
-        weights = self.log_likelihoods() + np.log(self._odds)[self._rest].sum(axis=1)
+        weights = self.log_likelihoods() + np.log(self._odds)[self._stock].sum(axis=1)
         chosen = resampled(self._model.trust * (weights - weights.max()), self._num_worlds, self._random)
         states = np.zeros(self._num_worlds, STATE)
-        write_worlds(self._view, self._past, self._held[chosen], self._rest[chosen], self._key(), states)
+        write_worlds(self._view, self._past, self._held[chosen], self._stock[chosen], self._key(), states)
         return states
 
     def next_rounds(self, rounds: int) -> np.ndarray:
@@ -166,7 +169,7 @@ class _WeightedWorlds(Chains):
         views = np.zeros(len(self._held) * num_acts, VIEW)
         taken, possible = np.empty(len(views), np.int64), np.empty(len(views), np.int64)
         _write_past_views(
-            self._view, self._past, self._held, self._rest, np.zeros(1, STATE), views, taken, possible
+            self._view, self._past, self._held, self._stock, np.zeros(1, STATE), views, taken, possible
         )
         _draw_random_numbers(views, self._key())
         same = self._model.bot.act(PlayerView.of_records(views)) == taken
@@ -175,7 +178,7 @@ class _WeightedWorlds(Chains):
 
 
 @kernel
-def _write_past_views(view, past, held, rest, games, views, taken, possible) -> None:
+def _write_past_views(view, past, held, stock, games, views, taken, possible) -> None:
     """Write the opponent's views at all of their decisions in each world (n,), and the actions taken.
 
     `games` has room for one `STATE` record; `possible` receives the number of legal actions.
@@ -185,7 +188,7 @@ def _write_past_views(view, past, held, rest, games, views, taken, possible) -> 
     mask = np.empty(NUM_ACTIONS, np.int8)
     place = 0
     for world in range(len(held)):
-        deal_world(game, view, past, held[world], rest[world], np.uint64(0))
+        deal_world(game, view, past, held[world], stock[world], np.uint64(0))
         for index in range(view.public.history_length):
             action = np.int64(view.public.history[index])
             if game.public.to_move == opponent:

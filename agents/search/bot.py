@@ -9,8 +9,8 @@ played only if it is better by `caution` standard errors.
 This is one step of policy improvement by rollouts (Tesauro and Galperin, "On-line policy improvement using
 Monte-Carlo search", NIPS 1996) over sampled hidden cards (Ginsberg, "GIB: imperfect information in a
 computationally challenging game", JAIR 2001), with a value network where the rollouts end. In the rollouts
-each player sees only their own cards, so hidden cards are never exploited. They play like the policy, which
-draws no conclusions from decisions that it would not have made itself.
+each player sees only their own cards, so hidden cards are never exploited. The policy draws no conclusions
+from decisions that it would not have made itself.
 
 Results: docs/results/search.md, "Games won".
 """
@@ -28,7 +28,7 @@ from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policies.improved_policy import ImprovedPolicyBot
 from gin_env.agents.search.belief import Belief, Chains
 from gin_env.agents.search.opponents import MODELS, UNKNOWN, OpponentModels, estimators_for
-from gin_env.agents.search.rollouts import RolloutPlayers, points_of_hand
+from gin_env.agents.search.rollouts import RolloutPlayers, network_of, points_of_hand
 from gin_env.agents.search.shapes import HandShapes
 from gin_env.agents.search.small_networks import packaged_networks
 from gin_env.batch import Games
@@ -43,8 +43,8 @@ MIN_PROBABILITY = 1e-6
 FIRST_ROUND = 16
 """Worlds in the first round."""
 GROWTH = 3
-"""Worlds in a later round for each in all rounds before it, or what is missing: a round of few worlds takes
-almost as long as one of many."""
+"""Each later round has this many times the worlds of all rounds before it, or as many as are missing: a round
+of few worlds takes almost as long as one of many."""
 
 
 class _Model(NamedTuple):
@@ -70,7 +70,8 @@ class SearchBot:
         `turns`-th time.
     tried : maximum number of actions.
     averaged : number of turns, up to the last, whose estimates are averaged for the value of a rollout.
-    caution : number of standard errors by which an action has to be better than the policy's choice.
+    caution : number of standard errors by which an action has to be better than the policy's choice. The
+        errors count worlds as independent, although the same world can be sampled twice.
     patience : number of standard errors by which an action has to be worse to be dropped; None for `caution`.
     policy : the policy that proposes actions and plays the rollouts: a file of a policy that scores
         candidates, trained by ``examples/ppo.py``, or the name of a bundled one. The bot ``policy`` improves
@@ -79,11 +80,13 @@ class SearchBot:
         `policy`. ``"unknown"`` for one of `gin_env.agents.search.opponents.MODELS`: each is assumed in a
         share of the worlds, which is its probability after what the opponent has done in the game.
     estimator : gives the worlds, see `gin_env.agents.search.belief.Belief`; it should be trained on games of
-        the same opponent. None for a packaged one: the `MODELS` have estimators of their own, whose worlds
-        are weighted by the shape of the opponent's hand.
-    trust : see `Belief`. Worlds are weighted by their shape only with 0.
+        the same opponent. None for a packaged one: that of the model with the opponent's name, whatever its
+        parameters, or else that of ``policy``. The worlds of the `MODELS` themselves are weighted by the
+        shape of the opponent's hand.
+    trust : see `Belief`, whose model is the opponent. Worlds are weighted by their shape only with 0.
 
-    Raises ValueError for `estimator` or `trust` without an opponent.
+    Raises ValueError for `estimator` or `trust` without an opponent, or `trust` in one that does not score
+    candidates.
     """
 
     def __init__(
@@ -123,12 +126,15 @@ class SearchBot:
 
     def _model(self, bot: str, estimator: str | None, trust: float) -> _Model:
         """Return what is assumed of an opponent that plays like a bot."""
-        network = self.policy.network
+        made, network = agents.make(bot), self.policy.network
+        model = network_of(made) if trust else network  # without trust, the belief asks no model
+        if model is None:
+            raise ValueError(f"trust needs an opponent that scores candidates, and {bot} does not")
         shaped = bot in MODELS and estimator is None and not trust
         shapes = HandShapes(packaged_networks()[bot]) if shaped else None
         (packaged,) = estimators_for(bot)
-        belief = Belief(network, estimator or packaged, trust, chains=FIRST_ROUND, shapes=shapes)
-        return _Model(belief, RolloutPlayers(network, agents.make(bot)))
+        belief = Belief(model, estimator or packaged, trust, chains=FIRST_ROUND, shapes=shapes)
+        return _Model(belief, RolloutPlayers(network, made))
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`. Views are searched one by one."""
@@ -177,15 +183,15 @@ class SearchBot:
         """Return the models assumed in this view, and for each as many chains as it has of `FIRST_ROUND`."""
         if self._recognise is None:
             return [(self._models[0], self.belief.begin(view, random))]
-        found: list[tuple[_Model, Chains]] = []
+        chains: list[tuple[_Model, Chains]] = []
         estimates: dict[str, np.ndarray] = {}
         counts = shared_out(self._recognise(view.records[0]), FIRST_ROUND)
         for model, estimator, count in zip(self._models, MODELS.values(), counts, strict=True):
             if count:
                 if estimator not in estimates:
                     estimates[estimator] = model.belief.estimator.estimate(view)[0]
-                found.append((model, Chains(model.belief, view, count, random, estimates[estimator])))
-        return found
+                chains.append((model, Chains(model.belief, view, count, random, estimates[estimator])))
+        return chains
 
     def gains_in_models(
         self, view: PlayerView, models: list[tuple[_Model, Chains]], num_worlds: int, actions: np.ndarray

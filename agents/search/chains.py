@@ -64,7 +64,7 @@ class Belief:
     cards. A step proposes to exchange cards with the stock, with the same probabilities, or to move cards to
     other places of origin, and is accepted by the rule of Metropolis and Hastings. After many steps each
     world is sampled in proportion to the probability that the model would have drawn, passed and discarded as
-    the opponent did. Worlds of one chain are not independent; those of different chains are.
+    the opponent did. Worlds of one chain are not independent.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class Chains:
     def with_hand(self, hand: int) -> np.ndarray:
         """Return the unseen cards in the stock, for this hand and then in each world: int8 (1 + n, k)."""
         stock = cards_of(int(self._past["unseen"]) & ~hand)
-        return np.concatenate([np.array([stock], np.int8), self._rest])
+        return np.concatenate([np.array([stock], np.int8), self._stock])
 
     def next_worlds(self) -> np.ndarray:
         """Return the worlds after the warm-up or `apart` more steps: `STATE` records (chains,)."""
@@ -201,36 +201,36 @@ class Chains:
         correction = np.empty(len(self._held))
         for _ in range(steps):
             if self._logarithm is None:
-                self._logarithm = self._chances(self._held, self._rest)
-            held, rest = self._held.copy(), self._rest.copy()
-            propose_changes(self._past, self._hand_size, self._odds, self._key(), held, rest, correction)
-            then = self._chances(held, rest)
+                self._logarithm = self._chances(self._held, self._stock)
+            held, stock = self._held.copy(), self._stock.copy()
+            propose_changes(self._past, self._hand_size, self._odds, self._key(), held, stock, correction)
+            then = self._chances(held, stock)
             goes = np.log(self._random.random(len(held))) < then - self._logarithm + correction
-            self._held[goes], self._rest[goes], self._logarithm[goes] = held[goes], rest[goes], then[goes]
+            self._held[goes], self._stock[goes], self._logarithm[goes] = held[goes], stock[goes], then[goes]
 
     def worlds(self) -> np.ndarray:
         """Return the current worlds of the chains with reshuffled stocks: `STATE` records (chains,)."""
         states = np.zeros(len(self._held), STATE)
-        write_worlds(self._view, self._past, self._held, self._rest, self._key(), states)
+        write_worlds(self._view, self._past, self._held, self._stock, self._key(), states)
         return states
 
     def _begin(self, count: int) -> None:
         """Draw this number of worlds from the estimator, weighted by the shape of the opponent's hand."""
         shapes = self._belief.shapes
         drawn = count if shapes is None else count * NUM_DRAWN
-        held, rest = (np.empty((drawn, places), np.int8) for places in self._shape)
-        propose_worlds(self._past, self._hand_size, self._odds, self._key(), held, rest)
+        held, stock = (np.empty((drawn, places), np.int8) for places in self._shape)
+        propose_worlds(self._past, self._hand_size, self._odds, self._key(), held, stock)
         if shapes is not None:
-            chosen = resampled(shapes(self._view, rest), count, self._random)
-            held, rest = held[chosen], rest[chosen]
-        self._held, self._rest = held, rest
+            chosen = resampled(shapes(self._view, stock), count, self._random)
+            held, stock = held[chosen], stock[chosen]
+        self._held, self._stock = held, stock
 
-    def _chances(self, held: np.ndarray, rest: np.ndarray) -> np.ndarray:
+    def _chances(self, held: np.ndarray, stock: np.ndarray) -> np.ndarray:
         """Return logarithms of the probabilities of worlds, up to a constant: float64 (n,)."""
         trust = self._belief.trust
-        acted = trust * self._belief.likelihood(self._view, self._past, held, rest)
+        acted = trust * self._belief.likelihood(self._view, self._past, held, stock)
         # Cards that are not in the stock are held, so the odds of the stock are enough.
-        return acted - (1 - trust) * np.log(self._odds)[rest].sum(axis=1)
+        return acted - (1 - trust) * np.log(self._odds)[stock].sum(axis=1)
 
     def _key(self) -> np.uint64:
         return self._random.integers(0, 1 << 64, dtype=np.uint64)

@@ -10,7 +10,7 @@ A world is stored as two rows of card ids:
 - ``held``: the opponent's cards of unknown origin: the `hand_size` dealt cards, then one for each of their
   draws from the stock. Cards discarded since are among them, at a place that was filled by then; every order
   of these places that the discards allow has the same probability before the opponent acts;
-- ``rest``: the other unseen cards, which are in the stock. Their order cannot affect what the player saw.
+- ``stock``: the other unseen cards, which are in the stock. Their order cannot affect what the player saw.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -117,11 +117,11 @@ def read_past(public, private, player: int, past) -> None:
 
 @kernel
 def propose_worlds(
-    past, hand_size: int, odds: np.ndarray, key: int, held: np.ndarray, rest: np.ndarray
+    past, hand_size: int, odds: np.ndarray, key: int, held: np.ndarray, stock: np.ndarray
 ) -> None:
     """Sample worlds (n,): each unseen card is held with these odds, float64 (52,), given their number.
 
-    Fills `held`, int8 (n, hand_size + draws), and `rest`, int8 (n, others); uses the stream `key`.
+    Fills `held`, int8 (n, hand_size + draws), and `stock`, int8 (n, others); uses the stream `key`.
     """
     cards = np.empty(NUM_CARDS, np.int64)
     unseen, num_unseen = np.int64(past.unseen), 0
@@ -141,7 +141,7 @@ def propose_worlds(
     chosen = np.empty(NUM_CARDS, np.int64)
     counter = np.int64(0)
     for world in range(len(held)):
-        left, num_held, num_rest = missing, 0, 0
+        left, num_held, num_stock = missing, 0, 0
         for index in range(num_unseen):
             counter += 1
             taken = False
@@ -153,8 +153,8 @@ def propose_worlds(
                 num_held += 1
                 left -= 1
             else:
-                rest[world, num_rest] = cards[index]
-                num_rest += 1
+                stock[world, num_stock] = cards[index]
+                num_stock += 1
         places_of_world = held[world]
         places_of_world[:] = NO_CARD
         # Discards first, each at one of the places filled by then, with equal probability.
@@ -189,7 +189,7 @@ def propose_changes(
     odds: np.ndarray,
     key: int,
     held: np.ndarray,
-    rest: np.ndarray,
+    stock: np.ndarray,
     correction: np.ndarray,
 ) -> None:
     """Propose a small change to each of the worlds (n,), in place, for a step of Metropolis and Hastings.
@@ -205,7 +205,7 @@ def propose_changes(
     draws, places = np.int64(past.draws), hand_size + np.int64(past.draws)
     counter = np.int64(0)
     for world in range(len(held)):
-        cards, others = held[world], rest[world]
+        cards, others = held[world], stock[world]
         correction[world] = 0
         counter += 4
         if draws > 0 and (unit(mix(key, counter)) < CHANGE_PLACES or len(others) == 0 or past.missing == 0):
@@ -242,7 +242,7 @@ def propose_changes(
 
 
 @kernel
-def write_deck(view, past, held: np.ndarray, rest: np.ndarray, key: int, deck: np.ndarray) -> None:
+def write_deck(view, past, held: np.ndarray, stock: np.ndarray, key: int, deck: np.ndarray) -> None:
     """Write the deck of a world, in dealing order; the undrawn stock is shuffled by the stream `key`."""
     public, player = view.public, np.int64(view.player)
     hand_size = np.int64(public.rules.hand_size)
@@ -265,19 +265,19 @@ def write_deck(view, past, held: np.ndarray, rest: np.ndarray, key: int, deck: n
     for index in range(cards_in_deck(public.rules) - first):  # Fisher and Yates, inside out
         other = below(mix(key, index), index + 1)
         deck[first + index] = deck[first + other]
-        deck[first + other] = rest[index]
+        deck[first + other] = stock[index]
 
 
 @kernel
-def deal_world(game, view, past, held: np.ndarray, rest: np.ndarray, key: int) -> None:
+def deal_world(game, view, past, held: np.ndarray, stock: np.ndarray, key: int) -> None:
     """Deal the hand of a world in a `STATE` record; the undrawn stock is shuffled by the stream `key`."""
     game.public = view.public
-    write_deck(view, past, held, rest, key, game.hidden.deck)
+    write_deck(view, past, held, stock, key, game.hidden.deck)
     deal(game)
 
 
 @kernel
-def write_worlds(view, past, held: np.ndarray, rest: np.ndarray, key: int, states: np.ndarray) -> None:
+def write_worlds(view, past, held: np.ndarray, stock: np.ndarray, key: int, states: np.ndarray) -> None:
     """Write the games of worlds (n,) into `STATE` records (n,); the player sees the same as in `view`.
 
     World k is shuffled by the stream ``mix(key, k)``, and its players break ties by it.
@@ -285,7 +285,7 @@ def write_worlds(view, past, held: np.ndarray, rest: np.ndarray, key: int, state
     for world in range(len(held)):
         game = states[world]
         world_key = mix(key, world)
-        deal_world(game, view, past, held[world], rest[world], world_key)
+        deal_world(game, view, past, held[world], stock[world], world_key)
         for index in range(view.public.history_length):
             play(game, np.int64(view.public.history[index]))
         game.hidden.deal_key = world_key
@@ -294,7 +294,7 @@ def write_worlds(view, past, held: np.ndarray, rest: np.ndarray, key: int, state
 
 
 @kernel
-def write_past_decisions(view, past, held: np.ndarray, rest: np.ndarray, game, draws, discards) -> None:
+def write_past_decisions(view, past, held: np.ndarray, stock: np.ndarray, game, draws, discards) -> None:
     """Write all decisions of the opponent in each of the worlds (n,), in order, and the actions taken.
 
     `draws` and `discards` are `Decisions` to write into; `game` is a `STATE` record to play in.
@@ -303,7 +303,7 @@ def write_past_decisions(view, past, held: np.ndarray, rest: np.ndarray, game, d
     after = np.empty((NUM_CARDS, NUM_CARDS), np.int64)
     num_draws, num_discards = 0, 0
     for world in range(len(held)):
-        deal_world(game, view, past, held[world], rest[world], np.uint64(0))
+        deal_world(game, view, past, held[world], stock[world], np.uint64(0))
         for index in range(view.public.history_length):
             action = np.int64(view.public.history[index])
             if game.public.to_move == opponent:

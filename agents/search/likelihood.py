@@ -30,7 +30,7 @@ class PolicyLikelihood:
         check_no_memory(network)
         self._draws, self._discards = QuickLogits(network.draws), QuickLogits(network.discards)
 
-    def __call__(self, view: np.void, past: np.void, held: np.ndarray, rest: np.ndarray) -> np.ndarray:
+    def __call__(self, view: np.void, past: np.void, held: np.ndarray, stock: np.ndarray) -> np.ndarray:
         """Return the log likelihood of the opponent's actions in each of these worlds: float64 (n,)."""
         likelihoods = np.zeros(len(held))
         game = np.zeros(1, STATE)
@@ -43,7 +43,7 @@ class PolicyLikelihood:
             num_worlds = len(held[batch])
             draws = all_draws.first(num_worlds * num_draws)
             discards = all_discards.first(num_worlds * num_discards)
-            write_past_decisions(view, past, held[batch], rest[batch], game[0], draws, discards)
+            write_past_decisions(view, past, held[batch], stock[batch], game[0], draws, discards)
             for decisions, scores in ((draws, self._draws), (discards, self._discards)):
                 if len(decisions.taken):
                     logits = scores(decisions.rows, decisions.context)

@@ -16,6 +16,7 @@ from gin_env.game.memory import forget_hands, remember_actions
 from gin_env.game.state import STATE
 from gin_env.observations.memory import NUM_MEMORY, write_memory
 from gin_env.support.compilation import kernel
+from gin_env.support.specs import parse
 
 MODELS = {
     "policy": "suit-equivariant:weights=policy",
@@ -31,12 +32,17 @@ OTHER_ESTIMATOR = "suit-equivariant:weights=policy"
 NUM_CONDUCT = 3 * NUM_MEMORY
 """Numbers that describe what the opponent has done."""
 MIN_ACTIONS = 4
-"""Public actions in the current hand from which on it counts."""
+"""Least number of public actions for which the current hand counts."""
 
 
 def estimators_for(opponent: str) -> list[str]:
-    """Return the estimators for an opponent: those of all `MODELS` if it is `UNKNOWN`."""
-    return list(MODELS.values()) if opponent == UNKNOWN else [MODELS.get(opponent, OTHER_ESTIMATOR)]
+    """Return the estimators for an opponent: those of all `MODELS` if it is `UNKNOWN`.
+
+    A bot with other parameters has the estimator of the model with its name.
+    """
+    if opponent == UNKNOWN:
+        return list(MODELS.values())
+    return [MODELS.get(parse(opponent)[0], OTHER_ESTIMATOR)]
 
 
 class OpponentModels:
@@ -70,7 +76,7 @@ def write_conduct(view, games, row: np.ndarray) -> None:
     public = games[0].public
     for earlier in range(2):
         games[0].public = view.public
-        if not earlier:
+        if not earlier or not row[0]:  # the earlier hands do not count, or are unknown
             forget_hands(public)
             public.hand_number = 0
         remember_actions(public, opponent, public.memory[opponent])

@@ -81,6 +81,13 @@ class Network(NamedTuple):
     room: RoomForOne
 
 
+def network_of(bot: Agent) -> CandidateScorer | None:
+    """Return the network that a bot plays like, of ``policy`` its first one; None for another kind of bot."""
+    if type(bot) is ImprovedPolicyBot:
+        bot = bot.policy
+    return bot.network if type(bot) is CandidatePolicyBot and bot.is_its_network else None
+
+
 class RolloutPlayers:
     """The players of rollouts.
 
@@ -94,11 +101,9 @@ class RolloutPlayers:
     def __init__(self, network: CandidateScorer, opponent: Agent | None) -> None:
         self._chances: dict[Rules, np.ndarray] = {}
         self.network = self._other = read_network(network)
-        if type(opponent) is ImprovedPolicyBot:
-            opponent = opponent.policy
         self.opponent = opponent
-        if type(opponent) is CandidatePolicyBot and opponent.is_its_network:
-            self.opponent, self._other = None, read_network(opponent.network)
+        if opponent is not None and (other := network_of(opponent)) is not None:
+            self.opponent, self._other = None, read_network(other)
 
     def roll_out(
         self, games: Games, player: int | np.ndarray, turns: int, averaged: int = 1

@@ -38,19 +38,19 @@ class HandShapes:
     def __init__(self, network: SmallNetwork) -> None:
         self._network = check_sizes(network, NUM_SHAPE, 1)
 
-    def __call__(self, view: np.void, rest: np.ndarray) -> np.ndarray:
+    def __call__(self, view: np.void, stocks: np.ndarray) -> np.ndarray:
         """Return the logarithms of the weights of worlds, given the unseen cards in the stock: float64 (n,).
 
-        `view` is a `VIEW` record of a player to move, `rest` int8 (n, k).
+        `view` is a `VIEW` record of a player to move, `stocks` int8 (n, k).
         """
-        rows, scores = np.empty((len(rest), NUM_SHAPE), np.float32), np.empty(len(rest))
-        write_shapes(view, rest, rows)
+        rows, scores = np.empty((len(stocks), NUM_SHAPE), np.float32), np.empty(len(stocks))
+        write_shapes(view, stocks, rows)
         _write_scores(self._network, rows, scores)
         return scores
 
 
 @kernel
-def write_shapes(view, rest: np.ndarray, rows: np.ndarray) -> None:
+def write_shapes(view, stocks: np.ndarray, rows: np.ndarray) -> None:
     """Describe the opponent's hand in each world into float32 (n, NUM_SHAPE).
 
     The numbers are those of the hand from the opponent's seat; the stock, the turn and the cards they hold
@@ -68,9 +68,9 @@ def write_shapes(view, rest: np.ndarray, rows: np.ndarray) -> None:
     pile, shown = np.int64(public.pile), np.int64(public.shown[opponent])
     elsewhere = pile | np.int64(view.private.hand)
     last = np.int64(context[LAST_DISCARD] * 10 + np.float32(0.5))
-    for world in range(len(rest)):
+    for world in range(len(stocks)):
         stock = np.int64(0)
-        for card in rest[world]:
+        for card in stocks[world]:
             stock |= card_bit(np.int64(card))
         hand = deck & ~(elsewhere | stock)
         unseen = deck & ~(hand | pile | np.int64(public.shown[player]))

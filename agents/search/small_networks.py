@@ -56,10 +56,10 @@ def load_networks(path: str | Path) -> dict[str, SmallNetwork]:
 
 def check_sizes(network: SmallNetwork, inputs: int, outputs: int) -> SmallNetwork:
     """Return the network. Raises TensorFileError if it has other numbers of inputs or outputs."""
-    found = network.first.shape[0], network.last.shape[1]
-    if found != (inputs, outputs):
+    sizes = network.first.shape[0], network.last.shape[1]
+    if sizes != (inputs, outputs):
         raise TensorFileError(
-            f"a network of the search has {found[0]} inputs and {found[1]} outputs, not {inputs} and "
+            f"a network of the search has {sizes[0]} inputs and {sizes[1]} outputs, not {inputs} and "
             f"{outputs}: train it again with {COMMAND}"
         )
     return network

@@ -122,10 +122,10 @@ def write_block(path: Path, positions: np.ndarray, policy: str, seed: int, block
 
 def read_block(path: Path, policy: str, seed: int, block: int) -> np.ndarray:
     """Return the positions in a file. Raises ArrayFileError for another block or another policy's."""
-    arrays, found = FORMAT.read(path)
+    arrays, metadata = FORMAT.read(path)
     expected = _describe_block(policy, seed, block)
-    if {name: found[name] for name in expected} != expected:
-        raise ArrayFileError(f"{path} is another block: {found}, not {expected}; use another folder")
+    if {name: metadata[name] for name in expected} != expected:
+        raise ArrayFileError(f"{path} is another block: {metadata}, not {expected}; use another folder")
     return arrays["positions"].view(POSITION)[:, 0]
 
 

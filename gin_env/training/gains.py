@@ -61,11 +61,11 @@ class TrainedGains:
     metadata: dict[str, Any]
 
     def __str__(self) -> str:
-        found = self.metadata["held_out"]
+        judged = self.metadata["held_out"]
         return (
-            f"{self.metadata['discards']:,} discards; in {found['discards']:,} others, the network's choices "
-            f"gain {found['gain']:.3f} ± {found['error']:.3f} percentage points, and differ from the "
-            f"policy's in {100 * found['changed']:.1f} %"
+            f"{self.metadata['discards']:,} discards; in {judged['discards']:,} others, the network's "
+            f"choices gain {judged['gain']:.3f} percentage points (standard error at least "
+            f"{judged['error']:.3f}), and differ from the policy's in {100 * judged['changed']:.1f} %"
         )
 
     def save(self, path: str | Path) -> None:
@@ -88,7 +88,12 @@ def train_gains(
     check_integer("blocks", blocks, 2, 1 << 20)
     folder.mkdir(parents=True, exist_ok=True)
     source = _Blocks(folder, policy, check_seed(seed))
-    missing = [(source, block) for block in range(blocks) if not source.path(block).exists()]
+    missing = []
+    for block in range(blocks):
+        if source.path(block).exists():
+            source.read(block)  # raises for a block of another seed or policy before others are made
+        else:
+            missing.append((source, block))
     report = progress or (lambda _: None)
     report(blocks - len(missing))
     for _ in (workers or Workers()).map(_make_block, missing):
@@ -100,14 +105,14 @@ def train_gains(
             torch.manual_seed(seed)
             network, count = _train(source, learned, report)
         network.eval()
-        found = _evaluate(network, source, held_out)
+        judged = _evaluate(network, source, held_out)
         report(EPOCHS * len(held_out))
     metadata = {
         "command": "gin-rummy train gains policy-gains.safetensors "
         f"--blocks {blocks} --policy {policy} --seed {seed}",
         "blocks": blocks,
         "discards": count,
-        "held_out": found,
+        "held_out": judged,
         "seed": seed,
         "players": [describe_bot(policy)],
         "epochs": EPOCHS,
@@ -213,7 +218,10 @@ def _differences(values: torch.Tensor, tried: torch.Tensor) -> torch.Tensor:
 
 
 def _evaluate(network: GainNetwork, source: _Blocks, blocks: list[int]) -> dict[str, float]:
-    """Return how much the network's choices gain over the policy's in these blocks, in percentage points."""
+    """Return how much the network's choices gain over the policy's in these blocks, in percentage points.
+
+    The error counts discards as independent, though some are of the same hand.
+    """
     gained = []
     for block in blocks:
         for inputs in _batches(source.read(block)):

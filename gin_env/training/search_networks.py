@@ -154,6 +154,8 @@ def collect_decisions(
         if progress is not None and len(running) < before:
             progress(before - len(running))
             before = len(running)
+    if progress is not None:
+        progress(before)
     order = np.argsort(np.concatenate(numbers), kind="stable")
     return Positions(PlayerView.of_records(np.concatenate(views)[order]), np.concatenate(hands)[order])
 

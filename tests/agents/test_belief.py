@@ -167,8 +167,8 @@ def test_every_discard_was_dealt_or_drawn_before():
         dealer=0,
         rules=Rules(opening_offer=False),
     )
-    held, rest = np.empty((3000, 11), np.int8), np.empty((3000, 29), np.int8)
-    propose_worlds(past_of(view), 10, np.ones(52), np.uint64(4), held, rest)
+    held, stock = np.empty((3000, 11), np.int8), np.empty((3000, 29), np.int8)
+    propose_worlds(past_of(view), 10, np.ones(52), np.uint64(4), held, stock)
     king, queen = (np.argwhere(held == cards.card_id(card))[:, 1] for card in ("KS", "QC"))
     assert len(king) == len(queen) == 3000
     assert king.max() == 9
@@ -183,8 +183,8 @@ def test_proposals_follow_the_odds_for_their_number_of_cards():
     odds[[2, 15]] = 2, 4  # 3C and 3H
     past = np.zeros(1, PAST)
     past["unseen"], past["missing"] = cards.parse("AC 2C 3C 3H"), 2
-    held, rest = np.empty((20_000, 2), np.int8), np.empty((20_000, 2), np.int8)
-    propose_worlds(past[0], 2, odds, np.uint64(9), held, rest)
+    held, stock = np.empty((20_000, 2), np.int8), np.empty((20_000, 2), np.int8)
+    propose_worlds(past[0], 2, odds, np.uint64(9), held, stock)
     number = {0: 1.0, 1: 1.0, 2: 2.0, 15: 4.0}
     weights = {pair: number[pair[0]] * number[pair[1]] for pair in combinations(number, 2)}
     found = Counter(tuple(sorted(pair)) for pair in held.tolist())

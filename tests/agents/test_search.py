@@ -352,6 +352,7 @@ def test_some_bots_play_only_by_name():
         ("opponent=policy,estimator=omniscient", ValueError, "must not see hidden cards"),
         ("estimator=uniform", ValueError, "need an opponent"),
         ("trust=0.5", ValueError, "need an opponent"),
+        ("opponent=simple,trust=0.5", ValueError, "an opponent that scores candidates, and simple does not"),
     ],
 )
 def test_invalid_settings_raise(settings, error, message):

@@ -11,11 +11,19 @@ from gin_env import agents, cards  # noqa: E402
 from gin_env.agents.search.belief import Belief, Chains  # noqa: E402
 from gin_env.agents.search.bot import shared_out  # noqa: E402
 from gin_env.agents.search.chains import resampled  # noqa: E402
-from gin_env.agents.search.opponents import MODELS, NUM_CONDUCT, OpponentModels, write_conduct  # noqa: E402
+from gin_env.agents.search.opponents import (  # noqa: E402
+    MODELS,
+    NUM_CONDUCT,
+    OTHER_ESTIMATOR,
+    OpponentModels,
+    estimators_for,
+    write_conduct,
+)
 from gin_env.agents.search.shapes import NUM_HAND, NUM_SHAPE, HandShapes, write_shapes  # noqa: E402
 from gin_env.agents.search.small_networks import load_networks, packaged_networks  # noqa: E402
 from gin_env.game.hands import unmelded_cards  # noqa: E402
 from gin_env.game.state import STATE  # noqa: E402
+from gin_env.matches.fixed_positions import fixed_views  # noqa: E402
 from gin_env.matches.provenance import describe_bot  # noqa: E402
 from gin_env.observations.candidates import CONTEXT  # noqa: E402
 from gin_env.observations.memory import NUM_MEMORY  # noqa: E402
@@ -71,6 +79,36 @@ def test_conduct_counts_earlier_hands_and_this_one():
         elif not begun:
             assert (row[both] == row[earlier]).all()
     assert len(seen) == 4
+
+
+def test_unknown_earlier_hands_do_not_count_as_hands_without_actions():
+    counted = 0
+    for view in fixed_views().records[::50]:
+        rows = np.empty((2, NUM_CONDUCT), np.float32)
+        for row, hand_number in zip(rows, (0, 6), strict=True):
+            view["public"]["hand_number"] = hand_number
+            write_conduct(view, np.zeros(1, STATE), row)
+        assert (rows[0] == rows[1]).all()
+        counted += rows.any()
+    assert counted > 10
+
+
+def test_opponent_with_other_parameters_has_the_estimator_of_its_name():
+    assert estimators_for("simple:knock_at=4") == estimators_for("simple") == [MODELS["simple"]]
+    assert estimators_for("medium") == [OTHER_ESTIMATOR]
+
+
+def test_trusted_actions_are_those_of_the_opponent():
+    _, view = views_of_policy(1)[-1]
+    assumed = agents.make("search:opponent=policy-1,trust=1").belief
+    of_models = [
+        belief.worlds(view, 16, np.random.default_rng(1)).tobytes()
+        for belief in (
+            assumed,
+            *(Belief(model, MODELS["policy-1"], chains=16) for model in ("policy-1", "policy")),
+        )
+    ]
+    assert of_models[0] == of_models[1] != of_models[2]
 
 
 def test_each_model_has_its_own_shapes_and_plays_its_own_rollouts(monkeypatch):
