@@ -16,7 +16,7 @@ import numpy as np
 from gin_env import agents
 from gin_env.agents.base import Agent
 from gin_env.agents.search.bot import SearchBot
-from gin_env.agents.search.chains import Belief, Chains
+from gin_env.agents.search.chains import NUM_PROPOSED, Belief, Chains
 from gin_env.agents.search.dealing import deal_world, resampled, write_worlds
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.engine import play, write_mask
@@ -29,8 +29,6 @@ from gin_env.support.compilation import kernel
 
 FIRST_ROUND = 8
 """Worlds in the first round. Each later round has as many as all rounds before it."""
-NUM_PROPOSED = 4
-"""Worlds proposed for each world that is used."""
 MISTAKES = 0.05
 """Probability of a random action in the model of the bot, so that no world is ruled out by one action."""
 BATCH_SIZE = 32

@@ -31,8 +31,8 @@ from gin_env.support.compilation import kernel
 MIN_ESTIMATE, MAX_ESTIMATE = 1e-3, 0.95
 """Estimates are clipped to this range: no card is certain before its place is known."""
 MAX_CHAINS = MAX_STEPS = 1 << 20
-NUM_DRAWN = 4
-"""Worlds drawn from the estimator for each that is kept by the shape of the opponent's hand."""
+NUM_PROPOSED = 4
+"""Number of worlds drawn from the estimator for each that is used, where worlds have weights."""
 
 
 def _padding_of(dtype: np.dtype[Any]) -> np.ndarray:
@@ -155,7 +155,7 @@ class Chains:
         self._odds = chances / (1 - chances)
         places = self._hand_size + int(self._past["draws"])
         in_stock = int(self._past["unseen"]).bit_count() - int(self._past["missing"])
-        self._shape = places, in_stock
+        self._num_places = places, in_stock
         self._num_chains = num_chains
         self._begin(num_chains)
         self._used = False
@@ -217,8 +217,8 @@ class Chains:
     def _begin(self, count: int) -> None:
         """Draw this number of worlds from the estimator, weighted by the shape of the opponent's hand."""
         shapes = self._belief.shapes
-        drawn = count if shapes is None else count * NUM_DRAWN
-        held, stock = (np.empty((drawn, places), np.int8) for places in self._shape)
+        proposed = count if shapes is None else count * NUM_PROPOSED
+        held, stock = (np.empty((proposed, places), np.int8) for places in self._num_places)
         propose_worlds(self._past, self._hand_size, self._odds, self._key(), held, stock)
         if shapes is not None:
             chosen = resampled(shapes(self._view, stock), count, self._random)
