@@ -184,7 +184,8 @@ def test_lead_difference_combines_both_intervals():
         for bots in (("simple", "random"), ("simple", "random-discard"), ("random-discard", "simple"))
     )
     value, (low, high) = lead_difference(match, one, other)
-    assert value == pytest.approx(2 * match.win_rate - 1 - (one.win_rate - other.win_rate))
+    leads = [2 * each.win_rate - 1 for each in (match, one, other)]
+    assert value == pytest.approx(leads[0] - (leads[1] - leads[2]))
     assert low <= value <= high
 
 

@@ -59,8 +59,8 @@ def interval_of_parts(row: Row) -> np.ndarray:
         match, gain = (np.array(counts) for counts in row["parts"])
         first, second = gain.reshape(3, 3).sum(axis=1), gain.reshape(3, 3).sum(axis=0)
         lead = 2 * win_rate(match) - 1
-        value = lead - (win_rate(first) - win_rate(second))
-        half = math.hypot(np.ptp(interval_of_counts(match)), np.ptp(interval_of_counts(gain)) / 2)
+        value = lead - 2 * (win_rate(first) - win_rate(second))
+        half = math.hypot(np.ptp(interval_of_counts(match)), np.ptp(interval_of_counts(gain)))
     return 100 * (value + np.array([-half, half]))
 
 

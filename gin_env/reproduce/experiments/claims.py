@@ -133,13 +133,13 @@ def undercuts_difference(match: MatchResult, other: MatchResult) -> tuple[float,
 
 
 def lead_difference(match: MatchResult, one: MatchResult, other: MatchResult) -> tuple[float, Interval]:
-    """Return (lead of bot a in `match` minus its gain from `other` to `one`, its 95 % interval).
+    """Return (lead of bot a in `match` minus the gain in lead from `other` to `one`, its 95 % interval).
 
     A lead is the share of games won minus the share lost. The two parts are taken as independent.
     """
     gain = win_rate_difference(one, other)
-    value = 2 * match.win_rate - 1 - gain.value
-    halves = (match.interval[1] - match.interval[0], (gain.interval[1] - gain.interval[0]) / 2)
+    value = 2 * match.win_rate - 1 - 2 * gain.value
+    halves = (match.interval[1] - match.interval[0], gain.interval[1] - gain.interval[0])
     half = math.hypot(*halves)
     return value, (value - half, value + half)
 
