@@ -30,6 +30,7 @@ from gin_env.agents.protocol import ProtocolError
 from gin_env.game.actions import describe
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_number
+from gin_env.support.exits import stop_at_end
 
 PREFIX = "process:"
 KEPT_VARIABLES = re.compile(
@@ -120,6 +121,7 @@ class ProcessBot:
         )
         messages.start()
         self.close = weakref.finalize(self, _stop, self._process, self._questions, messages, os.getpid())
+        stop_at_end(self.close)
         self._number = 0
         ready = self._ask({"type": "hello", "protocol": protocol.VERSION}, start_seconds)
         if ready.get("type") != "ready" or ready.get("protocol") != protocol.VERSION:

@@ -253,9 +253,13 @@ def expected_knock_points(
     for number in range(SAMPLED_HANDS):
         defence = known | sample_hand(unseen, missing, estimate, mix(random, number))
         left = defender_deadwood(runs, sets, defence)
-        total += left - deadwood
-        if left < deadwood or (left == deadwood and public.rules.undercut_on_tie):
-            total -= public.rules.undercut_bonus
+        is_undercut = left < deadwood or (left == deadwood and public.rules.undercut_on_tie)
+        points = left - deadwood - (public.rules.undercut_bonus if is_undercut else 0)
+        if public.points_double:
+            points *= 2
+        if public.rules.immediate_boxes:
+            points += -public.rules.box_bonus if is_undercut else public.rules.box_bonus
+        total += points
     return total / SAMPLED_HANDS
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import warnings
 from typing import Annotated
 
@@ -79,5 +80,7 @@ app.add_typer(bot_speed.app)
 def main() -> None:
     """Run the command line; a user's mistake is one line on stderr and status 2, see `one_line_errors`."""
     warnings.formatwarning = lambda message, *_: f"warning: {message}\n"
+    # End as by Ctrl-C: save the state of a training, and stop the programs of bots.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with one_line_errors("gin-rummy"):
         app()

@@ -12,7 +12,8 @@ deadwood and the unmelded cards that leave at most 4 points more (``candidates="
 - Draw: turn, with the opening offer separate; whether the upcard is melded; the deadwood it saves; its outs
   (up to 1, 2, more); the deadwood after taking it (0, up to 5, 10, 20, 35, more).
 - Knock: deadwood; the player's turn (1 to 9, 10 or more); the number of cards from the pile that the opponent
-  holds (0, 1, 2, 3 or more); the number of unseen cards that give gin (0, 1 to 2, more).
+  holds (0, 1, 2, 3 or more); the number of cards, neither in the hand nor in the pile, that give gin (0, 1 to
+  2, more).
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -117,33 +118,34 @@ def draw_set(public, private, player: int) -> int:
 
 
 @kernel
-def gin_outs(rest: int, unseen: int) -> int:
-    """Return the number of unseen cards that would allow gin, if drawn, by melding an unmelded card.
+def gin_outs(hand: int, available: int) -> int:
+    """Return the number of available cards that would allow gin, if drawn, by melding an unmelded card.
 
-    `rest` is a mask of ten cards. A card that extends another meld, so that the last unmelded card can be
-    discarded, does not count: the packaged table was trained without it.
+    `hand` is a mask of ten cards; cards that the opponent is known to hold count as available. A card that
+    extends another meld, so that the last unmelded card can be discarded, does not count: the packaged table
+    was trained without it.
     """
-    loose = unmelded_cards(rest)
+    loose = unmelded_cards(hand)
     useful = np.int64(0)
     remaining = loose
     while remaining:
         useful |= MELD_MATES[lowest_card(remaining)]
         remaining &= remaining - 1
     outs = 0
-    remaining = useful & unseen
+    remaining = useful & available
     while remaining:
         bit = remaining & -remaining
-        if count_cards(unmelded_cards(rest | bit)) <= 1:
+        if count_cards(unmelded_cards(hand | bit)) <= 1:
             outs += 1
         remaining ^= bit
     return outs
 
 
 @kernel
-def knock_set(public, private, player: int, rest: int) -> int:
-    """Return the number of the information set for knocking or not with the cards in the mask `rest`."""
+def knock_set(public, private, player: int, hand: int) -> int:
+    """Return the number of the information set for knocking or not with the cards in the mask `hand`."""
     turn = min(np.int64(own_turn(public)), np.int64(10)) - 1
     taken = min(count_cards(np.int64(public.shown[1 - player])), 3)
-    outs = gin_outs(rest, available_cards(public, private))
+    outs = gin_outs(hand, available_cards(public, private))
     gin = 0 if outs == 0 else (1 if outs <= 2 else 2)
-    return FIRST_KNOCK_SET + ((min(min_deadwood(rest), 10) * 10 + turn) * 4 + taken) * 3 + gin
+    return FIRST_KNOCK_SET + ((min(min_deadwood(hand), 10) * 10 + turn) * 4 + taken) * 3 + gin

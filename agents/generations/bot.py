@@ -58,6 +58,9 @@ class GenerationBot:
         self.knock = check_choice("knock", knock or provenance.get("knock", KNOCKS[0]), KNOCKS)
         self.dtype = dtype
         self.network = GenerationNetwork(*network.sizes).to(dtype).eval()
+        if dtype == torch.bfloat16:
+            self.network.row_values.float()  # see `GenerationNetwork.forward`
+            self.network.table_value.float()
         self.network.load_state_dict(network.state_dict())
         self._exact = None
         if dtype == torch.float32:  # lower precisions are for training, where speed matters

@@ -59,7 +59,10 @@ class GenerationNetwork(nn.Module):
         table = self.trunk(observations)
         hidden = torch.relu(self.row_first(rows) + self.table_context(table)[:, None])
         hidden = torch.relu(self.row_second(hidden))
-        return self.row_values(hidden) + self.table_value(table)[:, None]
+        # Products of so few columns in bfloat16 are NaN on some processors.
+        with torch.autocast(hidden.device.type, enabled=False):
+            dtype = self.row_values.weight.dtype
+            return self.row_values(hidden.to(dtype)) + self.table_value(table.to(dtype))[:, None]
 
 
 def observe(view: PlayerView) -> np.ndarray:

@@ -88,13 +88,18 @@ def arena(
 
     Counts illegal answers, tokens and costs.
     """
+    from gin_env import agents
     from gin_env.game.streams import fresh_seed
-    from gin_env.matches.matches import check_confidence, play_match
+    from gin_env.matches.matches import check_confidence, check_games, play_match
     from gin_env.support.files import write_json
     from gin_env.wrappers.chat import AnswerFile, ChatBot
 
     check_confidence(confidence)
     check_targets(json, record)
+    check_games(games)
+    for text in (a, b):
+        if _split(text)[1] is None:
+            agents.make(text, programs=True)
     prices = [_parse_price(price) for price in (price_a, price_b)]
     episode: Episode = "hand" if hands else "game"
     setting = {"players": [a, b], "games": games, "episode": episode, "attempts": attempts, "seed": seed}

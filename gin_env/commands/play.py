@@ -102,7 +102,7 @@ def play(
         if recorder is not None:
             recorder.add(done.record())
 
-    screen = PlayApp(game, save, hint_bot, estimator, bot_delay, letters, finished, statistics)
+    screen = PlayApp(game, save, hint_bot, estimator, bot_delay, letters, finished, statistics, resume)
     try:
         screen.run()
     finally:

@@ -84,7 +84,8 @@ def train_estimator(
     name: Annotated[str, typer.Argument(help="Estimator to train")],
     output: Annotated[Path, typer.Argument(help="File to write")],
     games: Annotated[
-        int | None, typer.Option(help="Number of games to learn from; default: as for the packaged file")
+        int | None,
+        typer.Option(min=1, help="Number of games to learn from; default: as for the packaged file"),
     ] = None,
     seed: Annotated[int, typer.Option(help="Random seed")] = 1,
     opponents: Annotated[str, typer.Option(help="Bots that play: a name, or several joined by +")] = "simple",
@@ -94,7 +95,7 @@ def train_estimator(
     from gin_env.training.estimators import by_name
 
     check_targets(output)
-    total = games or by_name.default_games(name)
+    total = by_name.default_games(name) if games is None else games
     with progress_bar(total, "game") as progress:
         trained = by_name.train_estimator(name, games, seed, opponents.split("+"), progress.update, rules)
     trained.save(output)

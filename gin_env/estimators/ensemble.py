@@ -6,7 +6,8 @@ Source: paper 003, "Experimental Results" and "Future Work". Three ways to choos
   estimator" (reading: the network, which it recommends alone for the turns after), from 4 to 9 ``nn``, from
   10 to 28 ``shankar-cnn``, from 29 "either stick to Shankar CNN or change to the Bayesian" (reading:
   ``bayes``).
-- ``"fitted"``: in each turn the member with the least log loss in held-out hands (not the members' own).
+- ``"fitted"``: in each turn the member with the least log loss in held-out hands. (Those of the packaged
+  table are also in one of the hundreds of rounds of hands that ``nn`` and ``shankar-cnn`` were trained on.)
 - ``"adaptive"``: "a player that dynamically learns which of the hand estimators performs better against a
   given play style" (the paper's future work, without details). A mixture of the members; their weights in
   the first hand are fitted, for each turn, to the same held-out hands. Whenever the player draws a card from
@@ -38,6 +39,7 @@ from gin_env.game.cards import NUM_CARDS
 from gin_env.game.rules import MAX_TURNS
 from gin_env.observations.views import PlayerView
 from gin_env.support.array_files import ArrayFileError, ArrayFormat
+from gin_env.support.checks import check_number
 
 MEMBERS = ("bayes", "nn", "shankar-cnn")
 """The three estimators of the paper."""
@@ -80,10 +82,12 @@ class EnsembleEstimator:
     ) -> None:
         if switching not in SWITCHING:
             raise ValueError(f"unknown switching {switching!r}; choose from {', '.join(SWITCHING)}")
+        if not members:
+            raise ValueError("members must name at least one estimator")
         if switching != "adaptive" and tuple(members) != MEMBERS:
             raise ValueError(f"switching={switching!r} needs the members {', '.join(MEMBERS)}")
         self.switching = switching
-        self.rate = rate
+        self.rate = check_number("rate", rate, 0, 100)
         self.members = [estimators.make(member) for member in members]
         self.weights = _first_weights(switching, tuple(members), table)
         self._memory = np.dtype(

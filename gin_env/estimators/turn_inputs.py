@@ -21,7 +21,7 @@ def turn_inputs(turns: np.ndarray, before: np.ndarray | None, view: PlayerView) 
     cards = np.arange(NUM_CARDS)
     held, out = card_columns(turns["held"]), card_columns(turns["out"])
     if before is None:
-        missing = view.records["public"]["rules"]["hand_size"][0] - held.sum(axis=1, keepdims=True)
+        missing = view.records["public"]["rules"]["hand_size"][:, None] - held.sum(axis=1, keepdims=True)
         before = missing / np.maximum((~held & ~out).sum(axis=1, keepdims=True), 1)
     return np.concatenate(
         [
@@ -53,7 +53,7 @@ def walk_turns(
         now = np.flatnonzero((done <= step) & (step < counts))
         if len(now):
             before = estimate[now] if step and predict is not None else None
-            inputs[now] = rows = turn_inputs(turns[now, step], before, view)
+            inputs[now] = rows = turn_inputs(turns[now, step], before, view[now])
             if predict is not None:
                 estimate[now] = predict(rows)
     return inputs

@@ -248,8 +248,8 @@ def best_set_cards(hand: int) -> int:
     """Return the set cards of the arrangement that a knocker lays (rule 6 of `gin_env.game.engine`).
 
     The arrangement has the least deadwood. Ties go to the arrangement with the fewest possible lay-offs:
-    the number of cards outside the hand, chains included, that could be laid off on it if the opponent
-    held them all. Remaining ties go to the first in the order of `set_choice`.
+    the number of cards of a full deck outside the hand, chains included, that could be laid off on it if
+    the opponent held them all. Remaining ties go to the first in the order of `set_choice`.
 
     >>> cards.format(best_set_cards(cards.parse("7C 7H 7S 2D 3D 4D")))
     '7C 7H 7S'

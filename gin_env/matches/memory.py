@@ -18,8 +18,14 @@ from gin_env.agents.process import ProcessBot
 
 
 def may_remember(bot: Agent) -> bool:
-    """Return whether a bot could keep a memory: a program, or an object of a class outside this package."""
-    return isinstance(bot, ProcessBot) or type(bot).__module__.partition(".")[0] != "gin_env"
+    """Return whether a bot could keep a memory: a program, or a class or network of somebody else."""
+    network = getattr(bot, "network", None)
+    is_own_network = hasattr(network, "state_dict") and _package(network) not in ("gin_env", "torch")
+    return isinstance(bot, ProcessBot) or _package(bot) != "gin_env" or is_own_network
+
+
+def _package(instance: object) -> str:
+    return type(instance).__module__.partition(".")[0]
 
 
 def split_deals(order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

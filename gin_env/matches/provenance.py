@@ -14,6 +14,7 @@ from typing import Any
 import gin_env.agents as bots
 from gin_env import estimators
 from gin_env.agents import Agent
+from gin_env.agents.own import OWN_CLASS
 from gin_env.agents.paper import PAPER_BOTS
 from gin_env.agents.registry import BOTS
 from gin_env.agents.simple import VARIABLE_KNOCK
@@ -163,10 +164,15 @@ def _estimator_and_parameters(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _files_of_bot(text: str) -> list[Path]:
-    """Return the files that a bot reads, with those of its estimator and, of a search, of its bots."""
+    """Return the files that a bot reads, with those of its estimator and, of a search, of its bots.
+
+    What other code reads is not known, except the weights of a network of the user's own class.
+    """
     name, params = _base_and_parameters(text)
     if bots.starts_program(text):
-        return []
+        own = OWN_CLASS.match(text)
+        weights = specs.parse(text, name=own[0])[1].get("weights") if own else None
+        return [Path(weights)] if isinstance(weights, str) else []
     if name.endswith(specs.POLICY_ENDINGS):
         return [Path(name)]
     files = BOTS.files(name, params)

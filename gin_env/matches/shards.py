@@ -180,6 +180,8 @@ class Shard:
     setting: MatchSetting
     bots: tuple[str | bytes, str | bytes]
     """Names, or pickled objects."""
+    same: bool
+    """Whether one bot plays both seats."""
     match: int
     """Identifies the match within this program, since a file may hold another bot in each match."""
     part: int
@@ -221,9 +223,10 @@ def play_shards(
         For a bot that cannot be sent to the workers.
     """
     packed = _pack(bots[0], workers), _pack(bots[1], workers)
+    same = bots[0] is bots[1] or (isinstance(bots[0], str) and bots[0] == bots[1])
     match, size = next(_match_ids), shard_size(sum(map(len, parts)))
     shards = (
-        Shard(setting, packed, match, number, number * len(part) + first, part[first : first + size])
+        Shard(setting, packed, same, match, number, number * len(part) + first, part[first : first + size])
         for number, part in enumerate(parts)
         for first in range(0, len(part), size)
     )
@@ -242,7 +245,7 @@ def shard_size(num_games: int) -> int:
 
 def play_shard(shard: Shard) -> ShardResult:
     """Play a shard in a worker."""
-    bots = _copies(shard.match, shard.part, shard.bots)
+    bots = _copies(shard.match, shard.part, shard.bots, shard.same)
     records: list[tuple[GameRecord, int]] = []
 
     def keep(game: GameRecord, position: int) -> None:
@@ -270,14 +273,16 @@ def _pack(bot: str | Agent, workers: Workers) -> str | bytes:
 
 
 @lru_cache(maxsize=1)
-def _copies(match: int, part: int, packed: tuple[str | bytes, str | bytes]) -> tuple[Agent, Agent]:
+def _copies(
+    match: int, part: int, packed: tuple[str | bytes, str | bytes], same: bool
+) -> tuple[Agent, Agent]:
     """Return the bots that a worker plays in a part of a match."""
-    return new_copies((_unpack(match, packed[0]), _unpack(match, packed[1])))
+    return new_copies((_unpack(match, 0, packed[0]), _unpack(match, 0 if same else 1, packed[1])))
 
 
 @lru_cache(maxsize=2)
-def _unpack(match: int, packed: str | bytes) -> Agent:
-    """Return the bot that a worker plays; the same object if it plays both seats."""
+def _unpack(match: int, place: int, packed: str | bytes) -> Agent:
+    """Return the bot in this place of a match that a worker plays."""
     if isinstance(packed, str):
         return agents.make(packed, programs=True)
     try:

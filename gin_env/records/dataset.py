@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import io
 import json
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -33,6 +32,7 @@ from gin_env.game.streams import check_seed
 from gin_env.records.games import GameRecord, HandRecord, Player, with_end
 from gin_env.support.atomic import check_folder, remove_partials, write_bytes, write_text
 from gin_env.support.checks import check_integer
+from gin_env.support.threads import torch_threads
 from gin_env.support.version import __version__
 from gin_env.support.workers import Workers, opened
 
@@ -198,12 +198,11 @@ def _is_shorter(path: Path, shard: DataSetShard) -> bool:
 
 def make_shard(shard: DataSetShard) -> bytes:
     """Return the content of a file."""
-    if "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(1)  # sums of networks depend on the number of threads
     numbers = np.arange(shard.first, shard.first + shard.num_hands)
-    parts = [
-        _play(shard, numbers[start : start + BATCH_SIZE]) for start in range(0, len(numbers), BATCH_SIZE)
-    ]
+    with torch_threads(1):
+        parts = [
+            _play(shard, numbers[start : start + BATCH_SIZE]) for start in range(0, len(numbers), BATCH_SIZE)
+        ]
     columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     return _write(columns, shard)
 

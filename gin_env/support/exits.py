@@ -1,10 +1,25 @@
-"""Exit statuses and one-line error messages for the command-line programs, instead of tracebacks."""
+"""The end of a program: exit statuses, one-line error messages, and stopping the programs that it started."""
 
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+_finalizers: set[weakref.finalize] = set()
+
+
+def stop_at_end(finalizer: weakref.finalize) -> None:
+    """Call this finalizer in `run_finalizers`, too, if it is still alive then."""
+    _finalizers.intersection_update([each for each in list(_finalizers) if each.alive])
+    _finalizers.add(finalizer)
+
+
+def run_finalizers() -> None:
+    """Stop the programs that bots have started, before an end that calls no exit handlers."""
+    for finalizer in list(_finalizers):
+        finalizer()
 
 
 @contextmanager

@@ -10,15 +10,20 @@ import pickle
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from multiprocessing import active_children, get_context, parent_process
 from typing import Any, TypeVar
 
+from gin_env.support.exits import run_finalizers
+
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
+STOP_SECONDS = 5
+"""How long a worker may take to stop the programs of its bots."""
 MAX_LOSSES = 3
 """How often workers may be lost before the next result arrives; on Ray, how often a task is tried again."""
 LOST = (
@@ -80,6 +85,10 @@ class ProcessPool:
         if kill:
             for process in self._processes:
                 process.terminate()
+            end = time.monotonic() + STOP_SECONDS
+            for process in self._processes:
+                process.join(max(end - time.monotonic(), 0))
+                process.kill()  # a kernel does not notice that it was asked to end
         executor.shutdown()
 
     def _start(self) -> ProcessPoolExecutor:
@@ -94,9 +103,13 @@ class ProcessPool:
         return self._executor
 
 
+_ending = threading.Lock()
+
+
 def _begin() -> None:
     """In a worker: use one thread, leave Ctrl-C to the parent, which stops its workers, and end with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: _end())
     os.environ["OMP_NUM_THREADS"] = "1"
     if "torch" in sys.modules:  # imported by the parent's script, before it could read that
         sys.modules["torch"].set_num_threads(1)
@@ -105,9 +118,16 @@ def _begin() -> None:
     def end_with_parent() -> None:
         if parent is not None:
             parent.join()
-            os._exit(1)
+            _end()
 
     threading.Thread(target=end_with_parent, daemon=True).start()
+
+
+def _end() -> None:
+    """End this process without its exit handlers, which a worker's loop would prevent or delay."""
+    if _ending.acquire(blocking=False):  # a second signal must not end what the first one has begun
+        run_finalizers()
+        os._exit(1)
 
 
 @contextmanager

@@ -31,7 +31,8 @@ class RayPool:
             ray.init(None if address is True else address, logging_level="error")
         self._call = ray.remote(num_cpus=1, max_retries=MAX_LOSSES)(_call_on_node)
         num_cores = int(ray.cluster_resources().get("CPU", 1))
-        self.num_ahead = 2 * (max(1, num_cores) if num_tasks == "all" else int(num_tasks))
+        # Ray runs every task that it is given as soon as a core is free.
+        self.num_ahead = 2 * max(1, num_cores) if num_tasks == "all" else int(num_tasks)
 
     def submit(self, function: Callable[[Any], Any], task: object) -> Future[Any]:
         return _RayFuture(self._ray, self._call.remote(function, task, __version__))

@@ -62,6 +62,7 @@ class PlayApp(TableApp):
     letters : write suits as C, H, S, D.
     finished : called with each completed game.
     statistics : where the results are kept; None: nowhere.
+    resumed : whether the game comes from `save_to`. A new game is saved once the person has acted in it.
     """
 
     shown: PlayView
@@ -98,13 +99,14 @@ class PlayApp(TableApp):
         letters: bool = False,
         finished: Callable[[HumanGame], None] | None = None,
         statistics: Statistics | None = None,
+        resumed: bool = False,
     ) -> None:
         super().__init__(PlayView(game, hint_bot, estimator, letters, statistics))
         self._statistics = statistics
         self._impatience: Timer | None = None
         self.game = game
         self.failure: Exception | None = None
-        self._acted = False
+        self._acted = resumed
         self._save_to, self._bot_delay, self._finished = save_to, bot_delay, finished
         self._enabled: list[bool | None] = []
 
@@ -188,9 +190,9 @@ class PlayApp(TableApp):
         self.shown.notice, self.shown.thinking = "", False
         self._count()
         try:
-            self._save()
             if self.game.is_over and self._finished is not None:
                 self._finished(self.game)
+            self._save()
         except (OSError, ValueError) as error:
             self._fail(error)
             return
@@ -207,7 +209,7 @@ class PlayApp(TableApp):
             self.notify(str(error), severity="error", markup=False)
 
     def _save(self) -> None:
-        """Save the game once the person has acted in it; before that, an older saved game is kept."""
+        """Save the game once the person has acted in it; before that, another saved game is kept."""
         if self._save_to is None or not self._acted:
             return
         if self.game.is_over:

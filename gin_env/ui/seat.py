@@ -422,11 +422,16 @@ class HeatMap(NamedTuple):
     """Suit, and per cent for each rank; cards in the viewer's own hand and in the pile are 0."""
 
 
+def per_cent(chance: float) -> int:
+    """Return a probability in per cent, 0 only if it is 0 and 100 only if it is 1."""
+    return round(100 * chance) if chance in (0, 1) else min(max(round(100 * chance), 1), 99)
+
+
 def heat_map(chances: list[float], letters: bool = False) -> HeatMap:
     """Return probabilities (52) as a heat map of 4 rows of 13, in per cent."""
     rows = []
     for suit in range(len(SUITS)):
         symbol = card_name(suit * NUM_RANKS, letters)[-1]
         first = suit * NUM_RANKS
-        rows.append((symbol, [round(100 * chance) for chance in chances[first : first + NUM_RANKS]]))
+        rows.append((symbol, [per_cent(chance) for chance in chances[first : first + NUM_RANKS]]))
     return HeatMap(["10" if rank == "T" else rank for rank in RANKS], rows)

@@ -108,6 +108,7 @@ class TableView(Container):
                 answer = compute(self._advisers[kind, name])
         except Exception as error:  # a user's own bot can raise anything
             answer = error
+            self._advisers.pop((kind, name), None)  # a program that has ended would never answer again
         self.app.call_from_thread(self._received, key, answer)
 
     def _received(self, key: tuple[str, str, bytes], answer: Any) -> None:

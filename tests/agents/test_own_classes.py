@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gin_env import agents, gin_rummy_v0, play_match
+from gin_env.matches.memory import may_remember
 from gin_env.matches.provenance import changes, describe_bot
 from gin_env.records import read_one
 from gin_env.support.tensor_files import TensorFileError
@@ -233,6 +234,8 @@ def test_saved_network_plays_as_before(reads_mask, folder):
     name = "own_networks:Net:weights=net.safetensors"
     bot = agents.make(name, programs=True)
     assert bot.name == name
+    assert may_remember(bot)
+    assert list(describe_bot(name, programs=True)["files"]) == ["net.safetensors"]
     env = gin_rummy_v0.raw_env()
     env.reset(seed=1)
     for _ in range(20):

@@ -54,6 +54,26 @@ def is_running(process):
     return state.rpartition(")")[2].split()[0] != "Z"
 
 
+@pytest.mark.long
+@posix
+@pytest.mark.parametrize("workers", [1, 2])
+def test_programs_end_with_a_host_that_is_terminated(program, tmp_path, workers):
+    started = tmp_path / "started"
+    command = program(f"""
+        open({str(started)!r}, "a").write(f"{{os.getpid()}} ")
+        sys.stdin.readline()
+        time.sleep(600)
+    """)
+    arguments = ["match", f"process:{command}", "simple", "--games", "64", "--workers", str(workers)]
+    host = subprocess.Popen([sys.executable, "-c", "from gin_env.cli import main; main()", *arguments])
+    assert until(lambda: started.exists() and len(started.read_text().split()) > workers, 60)
+    time.sleep(2)  # all workers have started their programs, and none has waited ten seconds for an answer
+    host.terminate()
+    assert host.wait(30) == 130
+    programs = started.read_text().split()
+    assert until(lambda: not any(map(is_running, programs)))
+
+
 # --- Names --------------------------------------------------------------------------------------------
 
 SPELLINGS = [

@@ -261,3 +261,6 @@ def test_bot_that_cannot_play_the_rules_reports_it():
     answers = io.StringIO()
     serve(Particular(), io.StringIO(protocol.line(QUESTION)), answers)
     assert json.loads(answers.getvalue())["message"] == "particular cannot play this: only on Sundays"
+    answers = io.StringIO()
+    serve(Particular(), io.StringIO(protocol.line({"type": "hello", "protocol": 1})), answers)
+    assert json.loads(answers.getvalue())["type"] == "ready"

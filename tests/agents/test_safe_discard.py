@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bot_positions import choices, facing, holding
+from bot_positions import choices, facing, holding, mask
 from hands_in_words import Table, ids
 from watching_bots import PlaysItself
 
@@ -13,6 +13,7 @@ from gin_env.agents.safe_discard import (
     ClairvoyantSafeDiscardBot,
     SafeDiscardBot,
     deadwood_after_stock_draw,
+    expected_knock_points,
     sample_hand,
 )
 from gin_env.batch import Games
@@ -38,6 +39,24 @@ class Believes:
 
     def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
         return self.estimate(view)
+
+
+def test_points_of_a_knock_count_doubling_and_boxes():
+    table = holding("2C 3C 4C 6H 7H 8H AD AS AC KS", "QD", upcard="5D")
+    game = table.games.state[0]
+    hand, estimate = mask("2C 3C 4C 6H 7H 8H AD AS AC QD"), np.full(NUM_CARDS, 0.2, np.float32)
+
+    def points() -> float:
+        return expected_knock_points(game["public"], game["private"][0], 0, hand, 10, estimate, np.uint64(1))
+
+    usual = points()
+    game["public"]["points_double"] = True
+    assert points() == pytest.approx(2 * usual)
+    game["public"]["points_double"] = False
+    game["public"]["rules"]["immediate_boxes"] = True
+    game["public"]["rules"]["box_bonus"] = 1000
+    assert -1000 <= points() - usual <= 1000
+    assert points() != usual
 
 
 @pytest.mark.compiled

@@ -12,7 +12,7 @@ from gin_env.agents.simple import SimpleBot
 from gin_env.batch import Games
 from gin_env.estimators.turn_buckets import BUCKETS, suit_relation
 from gin_env.game.rules import Rules
-from gin_env.training.estimators import counting
+from gin_env.training.estimators import by_name, counting
 
 DRAWN = ("TS", "KS", "3H", "7S", "6S", "4S")
 """Of the six turns, alternately by the first and the second player."""
@@ -63,6 +63,18 @@ def test_first_upcard_is_known_before_it_is_discarded_again():
     found = empty()
     counting._count_turns(table.games.state, np.array([0]), *found)
     assert found[2][9] == 2, "TC and TH, not TD; TS is in the own hand"
+
+
+def test_small_decks_are_refused_before_the_games():
+    with pytest.raises(ValueError, match="needs all 13 ranks, not 6"):
+        counting.count_frequencies(10, rules=Rules(ranks=6, hand_size=5, knock_limit=5))
+
+
+@pytest.mark.parametrize("name", ["nn", "bayes", "ensemble"])
+def test_training_on_no_games_raises(name):
+    pytest.importorskip("torch")
+    with pytest.raises(ValueError, match="games must be from 1"):
+        by_name.train_estimator(name, 0)
 
 
 def test_counts_depend_on_the_seed_and_not_on_the_batch(monkeypatch):

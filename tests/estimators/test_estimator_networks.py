@@ -385,6 +385,9 @@ def test_ensemble_is_fitted_on_hands_of_no_training(monkeypatch):
     for seed in (1, 2):
         ensemble_training.fit_table(4, seed)
     assert len({1, 2, *seeds}) == 4
+    assert not set(seeds) & {
+        network_trainer._round_seed(seed, number) for seed in (1, 2) for number in range(300)
+    }
 
 
 def test_adaptive_ensemble_learns_the_better_member():
@@ -416,4 +419,8 @@ def test_ensemble_tables_reload_and_invalid_parameters_raise(tmp_path):
         EnsembleEstimator("sometimes")
     with pytest.raises(ValueError, match="needs the members"):
         EnsembleEstimator("fitted", ("nn", "uniform"))
+    with pytest.raises(ValueError, match="at least one"):
+        EnsembleEstimator("adaptive", ())
+    with pytest.raises(ValueError, match="rate must be from 0"):
+        EnsembleEstimator("adaptive", rate=float("nan"))
     assert SuitEquivariantEstimator().name == "suit-equivariant"

@@ -178,6 +178,16 @@ def test_inputs_are_the_turn_and_the_previous_estimate():
         assert given[0].tolist() == pytest.approx(expected_inputs(number, 0.3))
 
 
+def test_each_view_has_the_hand_size_of_its_rules():
+    view = PlayerView(np.concatenate([views(0, 0).records, views(0, 0).records]))
+    view.records["public"]["rules"]["hand_size"] = 7, 10
+    turns, _ = opponent_turns(view)
+    before = turn_inputs(turns[:, 0], None, view)[:, -52:]
+    alone = [turn_inputs(turns[[index], 0], None, view[[index]])[0, -52:] for index in range(2)]
+    assert np.array_equal(before, alone)
+    assert before[0].sum() < before[1].sum()
+
+
 def two_views() -> PlayerView:
     """Return a view whose opponent has completed three turns, and one with a single turn."""
     return PlayerView(np.concatenate([views(0, 0).records, views(0, 0, 6).records]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import sys
 import threading
 
@@ -12,6 +13,7 @@ from watching_bots import PlaysBothGames, PlaysItself, RemembersHands
 
 from gin_env import agents, play_match, records
 from gin_env.matches.memory import new_copies, split_deals
+from gin_env.matches.shards import _copies
 from gin_env.matches.tournaments import play_tournament
 from gin_env.support.workers import Workers
 
@@ -48,6 +50,14 @@ def test_object_bot_in_workers_does_not_recognise_hands(tmp_path):
         for seed in SEEDS:
             play_match(bot, "simple", 2, seed, episode="hand", workers=workers)
     assert num_claims(bot) == 0
+
+
+def test_equal_bots_in_workers_are_two_unless_one_plays_both_seats(tmp_path):
+    packed = (pickle.dumps(RemembersHands(tmp_path)),) * 2
+    first, second = _copies(-1, 0, packed, same=False)
+    assert first is not second
+    first, second = _copies(-2, 0, packed, same=True)
+    assert first is second
 
 
 def test_object_bot_carries_nothing_between_the_matches_of_a_tournament(tmp_path):

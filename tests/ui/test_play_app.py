@@ -20,6 +20,7 @@ from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
 from gin_env.game.cards import card_id
 from gin_env.game.rules import Rules
 from gin_env.game.state import DISCARD
+from gin_env.records import read_one
 from gin_env.ui.hints import hint
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.play_app import PlayApp
@@ -268,6 +269,20 @@ def test_opening_a_new_game_keeps_the_saved_game(tmp_path):
     assert app.game.actions  # of the bot, which begins
     assert not app.is_kept
     assert save.read_text() == "kept before"
+
+
+def test_resumed_game_is_saved_after_the_bot_has_acted(tmp_path):
+    save = tmp_path / "game.json"
+    game = HumanGame(Plain(), SEED)
+    assert game.waits_for_bot
+    game.save(save)
+
+    async def nothing(app, pilot):
+        pass
+
+    app = on_screen(nothing, game, save_to=save, resumed=True)
+    assert app.is_kept
+    assert list(read_one(save, 1).hands[-1].actions) == app.game.actions[-1:] != []
 
 
 def test_finished_game_is_returned_and_its_save_removed(tmp_path):

@@ -11,7 +11,7 @@ from gin_env.estimators import make
 from gin_env.game.cards import card_id, parse
 from gin_env.game.rules import Rules
 from gin_env.observations.views import PlayerView
-from gin_env.ui.seat import describe_seat, describe_showdown, heat_map
+from gin_env.ui.seat import describe_seat, describe_showdown, heat_map, per_cent
 
 # Player 0 knocks with three runs and KD; player 1 has a set and two cards to lay off on the runs.
 HAND_0, HAND_1 = "AC 2C 3C 4H 5H 6H 9S TS JS KD", "4C 5C 9D 7H 2D 3D 8D TD QH KC"
@@ -148,9 +148,10 @@ def test_heat_map_has_a_cell_for_each_card():
     drawn = heat_map(chances.tolist(), letters=True)
     assert [suit for suit, _ in drawn.rows] == ["C", "H", "S", "D"]
     cells = dict(drawn.rows)
-    assert (cells["C"][0], cells["H"][9], cells["D"][12]) == (100, 25, 0)
+    assert (cells["C"][0], cells["H"][9], cells["D"][12]) == (100, 25, 1)
     assert drawn.ranks[9] == "10"
-    assert sum(map(sum, cells.values())) == 125
+    assert sum(map(sum, cells.values())) == 126
+    assert [per_cent(chance) for chance in (0, 0.001, 0.5, 0.996, 1)] == [0, 1, 50, 99, 100]
 
 
 @pytest.mark.compiled

@@ -100,6 +100,16 @@ def test_answers_of_another_run_are_refused(url, tmp_path):
         run(f"first@{url}", "simple", "--games", 2, "--hands", "--answers", answers)
 
 
+@pytest.mark.parametrize(
+    ("opponent", "games", "message"), [("smiple", 2, "unknown bot"), ("simple", 3, "even number")]
+)
+def test_refused_command_leaves_no_file_of_answers(url, tmp_path, opponent, games, message):
+    answers = tmp_path / "answers.jsonl"
+    with pytest.raises(ValueError, match=message):
+        run(f"last@{url}", opponent, "--games", games, "--answers", answers)
+    assert not answers.exists()
+
+
 ANSWER = json.dumps({"key": "k", "player": "p", "answer": "pass", "input_tokens": 1, "output_tokens": 1})
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gin_env.game.rules import Rules
-from gin_env.support.checks import check_choice
+from gin_env.support.checks import check_choice, check_integer
 
 _MODULES = {
     "bayes": "counting",
@@ -57,12 +57,12 @@ def train_estimator(
     """Train an estimator on games of `opponents` against each other.
 
     `games` is `default_games` by default, `rules` is `Rules()`. `progress` is called with the number of games
-    played since the last call. Raises ValueError for unknown names.
+    played since the last call. Raises ValueError for unknown names, or TypeError or ValueError for a number
+    of games that is not a positive integer.
     """
     trainer = _trainer(name)
-    return trainer.train(
-        name, trainer.DEFAULT_GAMES[name] if games is None else games, seed, opponents, progress, rules
-    )
+    games = check_integer("games", trainer.DEFAULT_GAMES[name] if games is None else games, 1, 1 << 40)
+    return trainer.train(name, games, seed, opponents, progress, rules)
 
 
 def _trainer(name: str) -> Any:

@@ -54,10 +54,12 @@ def count_frequencies(
     With several opponents, the bot in each seat of each game is drawn at random. The result depends only on
     the arguments. `progress` is called with the number of games that have ended since the last call.
 
-    Raises ValueError for unknown bots or a number of games below 1.
+    Raises ValueError for unknown bots, a number of games below 1, or a deck without all ranks.
     """
     if not is_integer(games) or games < 1:
         raise ValueError(f"games must be positive, not {games!r}")
+    if rules is not None and rules.ranks < NUM_RANKS:
+        raise ValueError(f"a table of frequencies needs all {NUM_RANKS} ranks, not {rules.ranks}")
     seed = check_seed(seed)
     bots = [resolve(bot, programs=True) for bot in opponents]
     rng = np.random.default_rng([seed, 1])

@@ -78,9 +78,7 @@ def fit_table(
     maximum likelihood (EM). A turn with fewer than 1,000 samples takes those of the previous turn.
     """
     members = [estimators.make(member) for member in MEMBERS]
-    held_out = int(
-        np.random.SeedSequence([seed, len(MEMBERS)]).generate_state(1, np.uint64)[0]
-    )  # a seed that no training uses
+    held_out = held_out_seed(seed)
     turns, given = [], []
     for positions, _, estimates, _ in estimate_along(
         members, agents.make(opponent, programs=True), hands, held_out, progress, rules
@@ -91,6 +89,11 @@ def fit_table(
         given.append(np.clip(np.stack(right, axis=1), 1e-7, 1).astype(np.float32))
         turns.append(np.repeat(positions.view.records["public"]["turn"], unseen.sum(axis=1)))
     return _fit(np.concatenate(turns), np.concatenate(given))
+
+
+def held_out_seed(seed: int) -> int:
+    """Return a seed of hands that no round of the members' training plays."""
+    return int(np.random.SeedSequence([seed, 0, 1]).generate_state(1, np.uint64)[0])
 
 
 def _fit(turns: np.ndarray, given: np.ndarray) -> dict[str, Any]:

@@ -40,7 +40,8 @@ def fit(
 ) -> dict[str, float]:
     """Train `network` in place on draw and discard positions, and return the held-out losses.
 
-    One twentieth of the positions is held out. The learning rate follows a one-cycle schedule.
+    One twentieth of the positions is held out. Those of earlier generations may have been learned before, if
+    `network` begins as one of their champions. The learning rate follows a one-cycle schedule.
     `progress` is called with the number of positions seen since the last call.
     """
     random = np.random.default_rng(seed)

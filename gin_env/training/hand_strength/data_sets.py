@@ -40,6 +40,7 @@ from gin_env.game.streams import check_seed
 from gin_env.observations.views import VIEW, PlayerView
 from gin_env.support.array_files import ArrayFormat
 from gin_env.support.checks import check_choice, check_integer, check_number
+from gin_env.support.threads import torch_threads
 from gin_env.support.version import __version__
 from gin_env.support.workers import Workers, opened
 from gin_env.training.hand_strength.simulation import (
@@ -301,7 +302,8 @@ def _explore(task: _Task) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarra
             task.stages == "all",
             arrays,
         )
-        estimates = quantised(estimate(PlayerView(arrays.views[:rows])))
+        with torch_threads():
+            estimates = quantised(estimate(PlayerView(arrays.views[:rows])))
         others = (array[:rows].copy() for array in (arrays.deadwood, arrays.scores, arrays.stages))
         parts.append((arrays.hands[:rows].copy(), estimates, *others))
         deal += done

@@ -33,6 +33,7 @@ from gin_env.ui.seat import (
     ended_hands,
     game_result,
     last_turn,
+    per_cent,
 )
 from gin_env.ui.text import Group
 
@@ -156,7 +157,7 @@ def belief(name: str, estimator: Estimator, view: PlayerView, truth: int | None 
     rows = []
     for suit, letter in enumerate(SUITS):
         first = suit * NUM_RANKS
-        row: Json = {"suit": letter, "chances": [round(100 * c) for c in chances[first : first + NUM_RANKS]]}
+        row: Json = {"suit": letter, "chances": list(map(per_cent, chances[first : first + NUM_RANKS]))}
         if truth is not None:
             row["held"] = [bool(truth >> first + rank & 1) for rank in range(NUM_RANKS)]
         rows.append(row)

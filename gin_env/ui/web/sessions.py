@@ -89,9 +89,9 @@ class Sessions:
         session.version += 1
         path = self._path(session.token, session.practice)
         if session.game.is_over:
-            self._remove_save(session.token)
             if self._finished is not None and not session.practice:
                 self._finished(session.game)
+            self._remove_save(session.token)
         elif path is not None:
             session.game.save(path)
 

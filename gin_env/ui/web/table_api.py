@@ -271,7 +271,7 @@ class TableApi:
             return 404, {"error": "no game in this window"}
         with session.lock:
             if request.get("version") != session.version:
-                return 409, self._answer(session)
+                return 409, self._answer(self._sessions.find(token) or session)  # perhaps of a new game
             change(session)
             try:
                 self._sessions.changed(session)
@@ -299,7 +299,11 @@ class TableApi:
         with self._bot_lock:
             if name not in self._made:
                 self._made[name] = agents.make(name, programs=True)
-            return hint(self._made[name], view)
+            try:
+                return hint(self._made[name], view)
+            except Exception:
+                del self._made[name]  # a program that has ended would never answer again
+                raise
 
 
 @lru_cache(4)
