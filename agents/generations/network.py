@@ -16,6 +16,7 @@ from gin_env.observations.candidates import NUM_FEATURES
 from gin_env.observations.observation import LAYOUT, OBSERVATION_SIZE
 from gin_env.observations.parts import describe_parts, place_columns
 from gin_env.observations.views import PlayerView
+from gin_env.support.bfloat16 import multiply
 from gin_env.support.checks import check_integer
 from gin_env.support.tensor_files import TensorFileError, fill_network, read_tensors, write_tensors
 
@@ -57,7 +58,7 @@ class GenerationNetwork(nn.Module):
     def forward(self, observations: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
         """Return values (n, k, 2) for observations (n, OBSERVATION_SIZE) and rows (n, k, NUM_FEATURES)."""
         table = self.trunk(observations)
-        hidden = torch.relu(self.row_first(rows) + self.table_context(table)[:, None])
+        hidden = torch.relu(multiply(self.row_first, rows) + self.table_context(table)[:, None])
         hidden = torch.relu(self.row_second(hidden))
         # Products of so few columns in bfloat16 are NaN on some processors.
         with torch.autocast(hidden.device.type, enabled=False):

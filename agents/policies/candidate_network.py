@@ -35,6 +35,7 @@ from gin_env.observations.candidates import (
 )
 from gin_env.observations.memory import NUM_MEMORY
 from gin_env.observations.parts import describe_parts, place_columns
+from gin_env.support.bfloat16 import multiply
 from gin_env.support.checks import check_choice, check_integer, check_switch
 from gin_env.support.tensor_files import (
     TensorFileError,
@@ -135,7 +136,8 @@ class CandidateScores(nn.Module):
         """Return logits and values of both actions of each row, possible or not, (n, k, NUM_OUTPUTS)."""
         added = None if self.memory is None else self.memory(table[:, NUM_CONTEXT:])
         with torch.autocast(rows.device.type, torch.bfloat16, enabled=self.use_bfloat16):
-            hidden = self.row_first(rows) + self.table_first(table[:, :NUM_CONTEXT])[:, None]
+            hidden = multiply(self.row_first, rows)
+            hidden = hidden + multiply(self.table_first, table[:, :NUM_CONTEXT])[:, None]
             hidden = torch.relu(hidden if added is None else hidden + added[0].to(hidden.dtype))
             hidden = self.row_second(hidden)
             hidden = torch.relu(hidden if added is None else hidden + added[1].to(hidden.dtype))

@@ -16,6 +16,7 @@ from gin_env import estimators
 from gin_env.agents import Agent
 from gin_env.agents.own import OWN_CLASS
 from gin_env.agents.paper import PAPER_BOTS
+from gin_env.agents.process import PREFIX
 from gin_env.agents.registry import BOTS
 from gin_env.agents.simple import VARIABLE_KNOCK
 from gin_env.estimators.registry import ESTIMATORS
@@ -170,7 +171,7 @@ def _files_of_bot(text: str) -> list[Path]:
     """
     name, params = _base_and_parameters(text)
     if bots.starts_program(text):
-        own = OWN_CLASS.match(text)
+        own = None if text.startswith(PREFIX) else OWN_CLASS.match(text)
         weights = specs.parse(text, name=own[0])[1].get("weights") if own else None
         return [Path(weights)] if isinstance(weights, str) else []
     if name.endswith(specs.POLICY_ENDINGS):

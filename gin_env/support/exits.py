@@ -6,11 +6,12 @@ import sys
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
-_finalizers: set[weakref.finalize] = set()
+_finalizers: set[weakref.finalize[..., Any]] = set()
 
 
-def stop_at_end(finalizer: weakref.finalize) -> None:
+def stop_at_end(finalizer: weakref.finalize[..., Any]) -> None:
     """Call this finalizer in `run_finalizers`, too, if it is still alive then."""
     _finalizers.intersection_update([each for each in list(_finalizers) if each.alive])
     _finalizers.add(finalizer)
