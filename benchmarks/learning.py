@@ -96,11 +96,15 @@ def train(
 
 
 def play(policy: Path, opponents: list[str], games: int) -> list[Row]:
-    """Return the results of a policy's matches, stored next to it."""
+    """Return the results of a policy's matches, stored next to it.
+
+    If the policy is no longer there, they are those of earlier matches.
+    """
     kept = policy.parent.with_suffix(".matches.json")
     rows: list[Row] = json.loads(kept.read_text()) if kept.exists() else []
     for opponent in opponents:
-        if (opponent, games) not in {(row["opponent"], row["games"]) for row in rows}:
+        played = {(row["opponent"], row["games"]) for row in rows}
+        if (opponent, games) not in played and policy.exists():
             row = match_row(play_match(str(policy), opponent, games, MATCH_SEED))
             rows.append({key: row[key] for key in ("opponent", "games", "won", "low", "high", "deals")})
             write_text(kept, json.dumps(rows))

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from gin_env.reproduce.experiments.learning import can_extrapolate, growth_fit, growth_table
+from gin_env.reproduce.experiments.learning import growth_fit, growth_table
 
 
 def run(budget, won=None):
@@ -38,5 +38,10 @@ def test_table_shows_what_was_expected_of_the_target_below_what_it_won():
 
 def test_nothing_is_expected_from_two_budgets():
     rows = [*LONG[:2], run(1_000_000), run(1_000_000_000)]
-    assert not can_extrapolate(rows)
+    assert growth_fit(rows, "simple") is None
     assert "expected" not in growth_table(rows)
+
+
+def test_only_opponents_of_three_budgets_have_an_expectation():
+    rows = [*LONG, *(row | {"opponent": "tonic"} for row in LONG[:2])]
+    assert growth_table(rows).splitlines()[-1] == "| 1,000 million, expected | 55.0 |  |"

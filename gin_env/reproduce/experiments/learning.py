@@ -57,7 +57,7 @@ def ablation_table(rows: Sequence[Row]) -> str:
 def growth_table(rows: Sequence[Row]) -> str:
     """Return a Markdown table of games won by decisions learned.
 
-    The last line is that of `growth_fit`, if the budgets allow it.
+    The last line is that of `growth_fit`, for opponents of at least three of its budgets.
     """
     opponents, seeds = in_order(rows, "opponent"), in_order(rows, "seed")
     found = by(rows, "opponent", "budget", "seed")
@@ -72,31 +72,27 @@ def growth_table(rows: Sequence[Row]) -> str:
             for opponent in opponents
         ]
         lines.append([f"{budget / 1e6:,.0f} million", *cells])
-    if can_extrapolate(rows):
-        expected = [growth_fit(rows, opponent)(GROWTH_TARGET) for opponent in opponents]
-        lines.append([f"{GROWTH_TARGET / 1e6:,.0f} million, expected", *(f"{won:.1f}" for won in expected)])
+    fits = [growth_fit(rows, opponent) for opponent in opponents]
+    if any(fits):
+        expected = [f"{fit(GROWTH_TARGET):.1f}" if fit else "" for fit in fits]
+        lines.append([f"{GROWTH_TARGET / 1e6:,.0f} million, expected", *expected])
     header = ["decisions learned", *(f"`{opponent}`" for opponent in opponents)]
     return markdown(header, lines, "l" + "r" * len(opponents))
 
 
-def can_extrapolate(rows: Sequence[Row]) -> bool:
-    """Return whether there are at least three budgets from which the growth is estimated."""
-    return len({row["budget"] for row in rows if shows_growth(row)}) >= 3
-
-
-def shows_growth(row: Row) -> bool:
-    """Return whether the growth of strength is estimated from a run."""
-    return GROWTH_FROM <= row["budget"] < GROWTH_TARGET
-
-
-def growth_fit(rows: Sequence[Row], opponent: str) -> Callable[[float], float]:
+def growth_fit(rows: Sequence[Row], opponent: str) -> Callable[[float], float] | None:
     """Return a function from decisions to the expected games won against a bot, in per cent.
 
     The logit of the win rate is linear in the logarithm of the decisions, by least squares over the budgets
     from `GROWTH_FROM` to `GROWTH_TARGET`. With these, all runs have learned to wait before they knock. The
-    runs of `GROWTH_TARGET` decisions are left out: they show how good the estimate is.
+    runs of `GROWTH_TARGET` decisions are left out: they show how good the estimate is. Two budgets are too
+    few for one; then it returns None.
     """
-    mine = [row for row in rows if row["opponent"] == opponent and shows_growth(row)]
+    mine = [
+        row for row in rows if row["opponent"] == opponent and GROWTH_FROM <= row["budget"] < GROWTH_TARGET
+    ]
+    if len({row["budget"] for row in mine}) < 3:
+        return None
     won = np.array([row["won"] for row in mine]) / 100
     slope, level = np.polyfit(np.log10([row["decisions"] for row in mine]), np.log(won / (1 - won)), 1)
     return lambda decisions: 100 / (1 + np.exp(-level - slope * np.log10(decisions)))
@@ -110,8 +106,8 @@ def draw_growth(rows: Sequence[Row], path: Path, origin: str) -> None:
         decisions, won = [row["decisions"] for row in mine], [row["won"] for row in mine]
         errors = [[row["won"] - row["low"] for row in mine], [row["high"] - row["won"] for row in mine]]
         points = axes.errorbar(decisions, won, errors, fmt="o", ms=4, label=f"against {opponent}")
-        if can_extrapolate(rows):
-            fit, ends = growth_fit(rows, opponent), np.geomspace(GROWTH_FROM, GROWTH_TARGET, 50)
+        if (fit := growth_fit(rows, opponent)) is not None:
+            ends = np.geomspace(GROWTH_FROM, GROWTH_TARGET, 50)
             axes.plot(ends, [fit(decisions) for decisions in ends], color=points[0].get_color())
     axes.axhline(50, color="black", linewidth=0.8)
     axes.set(xscale="log", xlabel="decisions learned", ylabel="games won, %", title="PPO on candidates")
