@@ -7,6 +7,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from gin_env.agents.policies.candidate_network import NUM_CONTEXT, CandidateScorer  # noqa: E402
+from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
+from gin_env.matches.matches import play_match  # noqa: E402
 from gin_env.observations.candidates import NUM_FEATURES  # noqa: E402
 from gin_env.support.bfloat16 import multiply  # noqa: E402
 
@@ -37,3 +39,18 @@ def test_products_are_those_of_the_layer(size):
     products.float().sum().backward()
     assert layer.weight.grad.shape == (3, size)
     torch.testing.assert_close(layer.weight.grad, inputs.sum(0).expand(3, -1), rtol=0.02, atol=0.02)
+
+
+@pytest.mark.parametrize("size", [58, 59])
+def test_products_in_float64_are_exact_under_autocast(size):
+    """A policy decides close calls in float64, also with the network of a learner."""
+    layer, inputs = torch.nn.Linear(size, 3).double(), torch.rand(7, size, dtype=torch.float64)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert torch.equal(multiply(layer, inputs), layer(inputs))
+
+
+def test_learners_network_plays_in_bfloat16():
+    torch.manual_seed(1)
+    network = CandidateScorer(16)
+    network.draws.use_bfloat16 = network.discards.use_bfloat16 = True
+    assert play_match(CandidatePolicyBot(network), "random", 20, seed=1).games == 20
