@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from gin_env.agents.ties import DIGITS
 from gin_env.game.cards import NUM_RANKS, NUM_SUITS
 from gin_env.observations.candidates import NO_ACTION, NUM_CONTEXT, NUM_FEATURES
 from gin_env.observations.observation import NUM_PLANES, PLANES
@@ -125,7 +126,8 @@ class Tried:
 
     @classmethod
     def of(cls, chances: np.ndarray) -> Tried:
-        """Return the actions with probabilities (n, 107) of at least `MIN_CHANCE`."""
+        """Return the actions with probabilities (n, 107) of at least `MIN_CHANCE`, equal ones by number."""
+        chances = chances.round(DIGITS)  # equal actions of different suits differ by rounding errors
         actions = np.argsort(-chances, axis=1, kind="stable")[:, :MAX_TRIED]
         likely = np.take_along_axis(chances, actions, axis=1)
         log_chances = np.log(np.maximum(likely, MIN_CHANCE))

@@ -125,6 +125,13 @@ def test_planes_must_begin_with_the_hand(saved):
         load_gain_network(path)
 
 
+def test_equally_likely_actions_are_in_ascending_order():
+    """Cards that differ only in suit have equal chances, up to rounding errors that depend on the batch."""
+    chances = np.zeros((2, NUM_ACTIONS))
+    chances[:, [17, 43, 30]] = [[0.4, 0.4 + 1e-15, 0.2], [0.4 + 1e-15, 0.4, 0.2]]
+    assert Tried.of(chances).actions[:, :3].tolist() == [[17, 43, 30]] * 2
+
+
 def test_margin_decides_between_policy_and_gains(views):
     policy = CandidatePolicyBot(find_candidate_policy("policy")[0]).act(views)
     for never in (None, 100):
