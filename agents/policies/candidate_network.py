@@ -130,7 +130,7 @@ class CandidateScores(nn.Module):
         self.table_first = nn.Linear(NUM_CONTEXT, hidden, bias=False)
         self.row_second = nn.Linear(hidden, hidden)
         self.outputs = nn.Linear(hidden, NUM_OUTPUTS)
-        self.memory = MemoryLayers(hidden) if memory else None
+        self.memory: nn.Module | None = MemoryLayers(hidden) if memory else None
 
     def outputs_of(self, rows: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
         """Return logits and values of both actions of each row, possible or not, (n, k, NUM_OUTPUTS)."""

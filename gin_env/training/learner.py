@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
-from gin_env.agents.policies.candidate_network import MAX_UNITS, CandidateScorer
+from gin_env.agents.policies.candidate_network import MAX_UNITS, CandidateScorer, MemoryLayers
 from gin_env.agents.policies.policy import sample_actions
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK
@@ -185,7 +185,7 @@ class Learner:
             raise ValueError(f"num_envs must be at least the number of ranks, {self.ranks.size}")
         self.device = self.ranks.device(settings.device)
         torch.manual_seed(settings.seed)
-        self.network = CandidateScorer(settings.hidden, settings.memory).to(self.device)
+        self.network = self.make_network().to(self.device)
         for scores in (self.network.draws, self.network.discards):
             scores.use_bfloat16 = settings.bfloat16 and settings.hidden >= MIN_BFLOAT16
         self.critic = Critic().to(self.device) if settings.critic_sees_all else None
@@ -226,6 +226,10 @@ class Learner:
         self.win_chances = np.zeros((len(self.rules), *2 * [self.target_scores.max() + 1]))
         """Probability of winning the game by rules and scores, as of `chances_to_win`."""
         self.update_win_chances()
+
+    def make_network(self) -> CandidateScorer:
+        """Return the network with its initial weights."""
+        return CandidateScorer(self.settings.hidden, self.settings.memory)
 
     def begin(self) -> None:
         """Start all games."""
@@ -308,6 +312,11 @@ class Learner:
         chances = self.win_chances
         return 2 * (chances[rules, *after.T] - chances[rules, *before.T]).astype(np.float32)
 
+    def observe(self, envs: np.ndarray, kind: int, places: slice) -> None:
+        """Write the network's inputs for the players to move into these places of a buffer."""
+        buffer = self.buffers[kind]
+        self.games.candidates(envs, buffer.rows[places], buffer.actions[places], buffer.context[places])
+
     def decide(
         self, envs: np.ndarray, players: np.ndarray, kind: int, random: np.ndarray, slots: np.ndarray
     ) -> np.ndarray:
@@ -315,7 +324,7 @@ class Learner:
         buffer = self.buffers[kind]
         places = slice(buffer.count, buffer.count + len(envs))
         buffer.count = places.stop
-        self.games.candidates(envs, buffer.rows[places], buffer.actions[places], buffer.context[places])
+        self.observe(envs, kind, places)
         padded = slice(places.start, places.start + padded_size(len(envs)))
         with torch.inference_mode():
             logits, values = (each[: len(envs)] for each in self.network(*buffer.inputs(padded, self.device)))
@@ -418,7 +427,7 @@ class Learner:
         sums = torch.stack([error.detach(), entropy.detach(), kl, outside])
         loss = settings.vf_coef * error - gain - ent_coef * entropy
         reader = (self.network.draws, self.network.discards)[kind].memory
-        if reader is not None:
+        if isinstance(reader, MemoryLayers):
             memory, types = buffer.context[places, NUM_CONTEXT:], buffer.opponent_type[places]
             guesses = reader.type_logits(torch.from_numpy(memory).to(self.device))
             types = torch.from_numpy(types).to(self.device)

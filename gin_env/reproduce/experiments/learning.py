@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 from statistics import mean
 
@@ -31,6 +32,9 @@ GROWTH_FROM = 9_000_000
 """Least number of decisions of the runs from which the growth of strength is estimated."""
 GROWTH_TARGET = 1_000_000_000
 """Number of decisions whose strength is expected from shorter runs."""
+
+VARIANT_DECISIONS, VARIANT_SEEDS = 3_000_000, (1, 2, 3)
+VARIANT_OPPONENTS = ("simple", "simple:knock_at=0", "tonic", "generation", "policy-1")
 
 
 def ablation_table(rows: Sequence[Row]) -> str:
@@ -115,6 +119,24 @@ def draw_growth(rows: Sequence[Row], path: Path, origin: str) -> None:
     save_figure(figure, path, dpi=120, origin=origin)
 
 
+def measure_variants(run: Run) -> list[Row]:
+    """Train each variant of the learner from each seed, with equally many decisions, and play matches."""
+    from gin_env.reproduce.learner_variants import VARIANTS, VariantBot, learn
+    from gin_env.training.learner import PPOSettings
+
+    rows = []
+    for (variant, learner), seed in product(VARIANTS.items(), run.some(VARIANT_SEEDS, 1)):
+        decisions = run.size(VARIANT_DECISIONS, 20_000)
+        run.say(f"training: {variant}, seed {seed}")
+        settings = PPOSettings(seed=seed, total_timesteps=decisions, past_share=0.0, workers=1)
+        learned, decisions = learn(learner, settings)
+        bot = VariantBot(learned, f"{variant}, seed {seed}")
+        for opponent in run.some(VARIANT_OPPONENTS):
+            match = run.match(bot, opponent, 2000)
+            rows.append(match_row(match, variant=variant, seed=seed, decisions=decisions))
+    return rows
+
+
 def measure_policy(run: Run) -> list[Row]:
     """Measure the bundled policy against its first network, `policy-1` and every quick bot but `random`."""
     opponents = [
@@ -188,6 +210,15 @@ EXPERIMENTS = [
         ablation_table,
         games=2000,
         program="python benchmarks/learning.py ablation",
+    ),
+    Experiment(
+        "ppo/variants",
+        "PPO on candidates with other losses and other inputs",
+        measure_variants,
+        ablation_table,
+        games=2000,
+        seed=7,
+        time="half an hour",
     ),
     Experiment(
         "ppo/candidates",

@@ -1,15 +1,17 @@
 """Exploitability over training in a deck of eight cards, where it can be computed exactly.
 
-The learner of `examples/ppo.py` trains by self-play in `gin_env.solvers.small_gin.TINY`, with three weights
-of the entropy bonus. CFR+ and magnetic mirror descent (MMD) solve the same game on its tree. The learner's
-network sees candidates, not the whole history, so it cannot represent every strategy.
+The learner of `examples/ppo.py` trains by self-play in `gin_env.solvers.small_gin.TINY`, with four weights
+of the entropy bonus, and with a pull towards a moving average of its policy. CFR+ and magnetic mirror
+descent (MMD) solve the same game on its tree. The learner's network sees candidates, not the whole history,
+so it cannot represent every strategy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,8 +22,13 @@ from gin_env.solvers.game import Strategy
 from gin_env.solvers.small_gin import TINY, GinState, SmallGin, decision_states
 from gin_env.support.plots import new_figure, save_figure, sign_figure
 
-ENTROPY = (0.0, 0.01, 0.1)
+if TYPE_CHECKING:
+    from gin_env.training.learner import Learner, PPOSettings
+
+ENTROPY = (0.0, 0.01, 0.1, 0.2)
 """Weights of the entropy bonus."""
+PULL_COEF, PULL_RATE, PULLED_ENTROPY = 0.2, 0.05, 0.03
+"""Parameters of `gin_env.reproduce.learner_variants.MagnetLearner`, and the entropy bonus with it."""
 SEEDS = (1, 2)
 DECISIONS = (12_500, 25_000, 50_000, 100_000, 200_000, 400_000)
 """Numbers of decisions after which the learner is evaluated."""
@@ -30,7 +37,10 @@ ITERATIONS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
 def measure_small_gin(run: Run) -> list[Row]:
-    """Measure both solvers, and the learner with each entropy bonus and seed."""
+    """Measure both solvers, and the learner with each regulariser and seed."""
+    from gin_env.reproduce.learner_variants import MagnetLearner
+    from gin_env.training.learner import Learner
+
     game = SmallGin(TINY)
     tree, states = GameTree(game), decision_states(game)
     rows = []
@@ -40,10 +50,18 @@ def measure_small_gin(run: Run) -> list[Row]:
             found = solver.average_strategy() if isinstance(solver, CFRPlus) else solver.strategy()
             rows.append(row_of(solver.name, 0, solver.nodes_touched, exploitability(tree, found)))
             run.say(f"{solver.name}, {iterations} iterations: {rows[-1]['exploitability']:.4f}")
-    for ent_coef in ENTROPY:
-        method = f"PPO, entropy {ent_coef:g}"
+    learners: list[tuple[str, Callable[[PPOSettings], Learner], float]] = [
+        *((f"PPO, entropy {ent_coef:g}", Learner, ent_coef) for ent_coef in ENTROPY),
+        (
+            f"PPO, entropy {PULLED_ENTROPY:g}, pulled towards its average",
+            partial(MagnetLearner, coef=PULL_COEF, rate=PULL_RATE),
+            PULLED_ENTROPY,
+        ),
+    ]
+    for method, make_learner, ent_coef in learners:
         for seed in run.some(SEEDS, 1):
-            rows += [row_of(method, seed, *found) for found in train(run, tree, states, ent_coef, seed)]
+            curve = train(run, tree, states, make_learner, ent_coef, seed)
+            rows += [row_of(method, seed, *point) for point in curve]
             run.say(f"{method}, seed {seed}: {rows[-1]['exploitability']:.4f}")
     return rows
 
@@ -54,16 +72,21 @@ def row_of(method: str, seed: int, visited: int, value: float) -> Row:
 
 
 def train(
-    run: Run, tree: GameTree, states: dict[Hashable, GinState], ent_coef: float, seed: int
+    run: Run,
+    tree: GameTree,
+    states: dict[Hashable, GinState],
+    make_learner: Callable[[PPOSettings], Learner],
+    ent_coef: float,
+    seed: int,
 ) -> list[tuple[int, float]]:
     """Return (decisions learned, exploitability) at each of `DECISIONS` of a run."""
-    from gin_env.training.learner import Learner, PPOSettings
+    from gin_env.training.learner import PPOSettings
 
     settings = PPOSettings(
         seed=seed, num_envs=256, num_steps=16, num_minibatches=4, ent_coef=ent_coef, bfloat16=False,
         workers=1, bots=(), bots_share=0.0, past_share=0.0, match_reward=False, rules=(TINY.text,),
     )  # fmt: skip
-    learner, decisions, found = Learner(settings), 0, []
+    learner, decisions, found = make_learner(settings), 0, []
     learner.begin()
     goals = run.some(DECISIONS, 1)
     for goal in goals:
