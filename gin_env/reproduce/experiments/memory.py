@@ -137,6 +137,10 @@ OPPONENTS = (
 )
 HIDDEN = ("simple", UNIMPROVED)
 """The opponents that the policy also plays with its memory hidden."""
+IMPROVED = f"policy:weights={REMEMBERS}"
+"""The same policy with the second network of `policy`."""
+OF_IMPROVED = ("simple", "policy", "policy-1", "utility", "cfr-plus")
+"""The opponents of `IMPROVED`."""
 
 
 def forgetful() -> CandidatePolicyBot:
@@ -159,20 +163,30 @@ def measure_policy_memory(run: Run) -> list[Row]:
             rows += [gain_row(match, plain), match_row(plain)]
         else:
             rows.append(match_row(match))
-    return rows
+    return rows + [match_row(run.match(IMPROVED, opponent, 20_000)) for opponent in run.some(OF_IMPROVED)]
 
 
 def policy_memory_table(rows: Sequence[Row]) -> str:
     """Return a Markdown table with a row for each opponent; held-out opponents are marked."""
-    lines, blind = [], by((row for row in rows if row["bot"] != REMEMBERS), "opponent")
+    blind = by((row for row in rows if row["bot"] not in (REMEMBERS, IMPROVED)), "opponent")
+    improved = by((row for row in rows if row["bot"] == IMPROVED), "opponent")
+    lines = []
     for row in rows:
         opponent = row["opponent"]
         if row["bot"] == REMEMBERS:
             held_out = "yes" if opponent in HELD_OUT else ""
             gain = more_interval(row) if "more" in row else ""
-            lines.append([f"`{opponent}`", held_out, interval(row), interval(blind.get(opponent, {})), gain])
-    columns = (f"`{REMEMBERS}` against", "held out", "games won (95 % interval)", "memory hidden", "gain")
-    return markdown(columns, lines, "llrrr")
+            others = interval(blind.get(opponent, {})), gain, interval(improved.get(opponent, {}))
+            lines.append([f"`{opponent}`", held_out, interval(row), *others])
+    header = [
+        f"`{REMEMBERS}` against",
+        "held out",
+        "games won (95 % interval)",
+        "memory hidden",
+        "gain",
+        f"`{IMPROVED}`",
+    ]
+    return markdown(header, lines, "llrrrr")
 
 
 EXPERIMENTS = [

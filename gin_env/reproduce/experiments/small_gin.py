@@ -140,6 +140,7 @@ def draw_small_gin(rows: Sequence[Row], path: Path, origin: str) -> None:
                 [row["exploitability"] for row in curve],
                 marker="o",
                 ms=3,
+                ls="-",
                 color=f"C{index}",
                 label=method if curve[0] is mine[0] else None,
             )
