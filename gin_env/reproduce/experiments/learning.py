@@ -125,7 +125,7 @@ def measure_variants(run: Run) -> list[Row]:
     from gin_env.training.learner import PPOSettings
 
     rows = []
-    for (variant, learner), seed in product(VARIANTS.items(), run.some(VARIANT_SEEDS, 1)):
+    for (variant, learner), seed in product(run.some(tuple(VARIANTS.items())), run.some(VARIANT_SEEDS, 1)):
         decisions = run.size(VARIANT_DECISIONS, 20_000)
         run.say(f"training: {variant}, seed {seed}")
         settings = PPOSettings(seed=seed, total_timesteps=decisions, past_share=0.0, workers=1)
