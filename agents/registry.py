@@ -61,10 +61,10 @@ BOTS: Registry[Any] = Registry(
             files=("data/policy-variants.safetensors",),
         ),
         "policy-memory": Declaration(
-            "policies.candidate_policy:CandidatePolicyBot.shipped_with_memory",
+            "policies.improved_policy:ImprovedPolicyBot.with_memory",
             needs_torch=True,
             only_by_name=True,
-            files=("data/policy-memory.safetensors",),
+            files=("data/policy-memory.safetensors", "data/policy-gains.safetensors"),
         ),
         "search": Declaration("search.bot:SearchBot", needs_torch=True, slow=True),
     },

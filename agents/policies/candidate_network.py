@@ -182,6 +182,21 @@ class CandidateScorer(nn.Module):
         self.draws = CandidateScores(self.hidden, self.reads_memory)
         self.discards = CandidateScores(self.hidden, self.reads_memory)
 
+    def in_first_hands(self) -> CandidateScorer:
+        """Return a copy without a memory: it plays every hand as this network plays the first of a game."""
+        network = CandidateScorer(self.hidden)
+        network.match_values = self.match_values
+        with torch.no_grad():
+            for scores, plain in ((self.draws, network.draws), (self.discards, network.discards)):
+                weights = scores.state_dict()
+                plain.load_state_dict({name: weights[name] for name in plain.state_dict()})
+                if scores.memory is not None:
+                    first, second, outputs = scores.memory(torch.zeros(1, NUM_MEMORY))
+                    plain.row_first.bias.add_(first.flatten())
+                    plain.row_second.bias.add_(second.flatten())
+                    plain.outputs.weight.add_(outputs[0].T)
+        return network.eval()
+
     def forward(
         self, rows: torch.Tensor, possible: torch.Tensor, table: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -305,16 +320,19 @@ def file_of_policy(policy: str | Path) -> Path:
     return DATA / f"{policy}.safetensors" if policy in PACKAGED else Path(policy)
 
 
-def find_policy_of_games(policy: str | Path, match_values: bool = False) -> CandidateScorer:
+def find_policy_of_games(
+    policy: str | Path, match_values: bool = False, hide_memory: bool = False
+) -> CandidateScorer:
     """Return the network of a policy that was trained on games, as a search needs it.
 
-    Raises ValueError for one that was trained on single hands or reads the memory, or with `match_values`
-    for one whose values are other rewards, and otherwise as `find_candidate_policy` does.
+    With `hide_memory`, one that reads the memory becomes `CandidateScorer.in_first_hands`. Raises ValueError
+    for one that was trained on single hands or otherwise reads the memory, or with `match_values` for one
+    whose values are other rewards, and as `find_candidate_policy` does.
     """
     network, _, episode = find_candidate_policy(policy)
     if episode != "game":
         raise ValueError(f"a search needs a policy trained on games, not on single hands, as {policy} was")
-    check_no_memory(network)
+    network = network.in_first_hands() if hide_memory else check_no_memory(network)
     if match_values and not network.match_values:
         raise ValueError(
             f"a search needs a policy whose values are chances to win, which {policy} has not learned: train "

@@ -110,11 +110,6 @@ class CandidatePolicyBot:
         return cls._packaged("policy-variants", deterministic)
 
     @classmethod
-    def shipped_with_memory(cls, deterministic: bool = True) -> CandidatePolicyBot:
-        """Return ``policy-memory``: the first network of ``policy``, trained further with a memory."""
-        return cls._packaged("policy-memory", deterministic)
-
-    @classmethod
     def _packaged(cls, name: str, deterministic: bool) -> CandidatePolicyBot:
         """Return the bot of a name in `PACKAGED`, which does not warn under other rules."""
         network, _, episode = find_candidate_policy(name)

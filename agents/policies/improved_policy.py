@@ -49,6 +49,13 @@ class ImprovedPolicyBot:
         self.margin = None if margin is None else check_number("margin", margin, 0, 100)
         self.predictor = None if margin is None else GainPredictor(PACKAGED if gains is None else gains)
 
+    @classmethod
+    def with_memory(cls, margin: float | None = 0.3) -> ImprovedPolicyBot:
+        """Return the bot ``policy-memory``, whose first network also reads the memory of earlier hands."""
+        bot = cls(margin, "policy-memory")
+        bot.name = "policy-memory"
+        return bot
+
     @property
     def network(self) -> CandidateScorer:
         """The first network, which scores candidates."""

@@ -25,6 +25,7 @@ from gin_env.game.rules import Rules  # noqa: E402
 from gin_env.observations.candidates import NUM_CONTEXT, NUM_FEATURES, new_arrays  # noqa: E402
 from gin_env.observations.memory import NUM_MEMORY  # noqa: E402
 from gin_env.support.tensor_files import read_tensors, write_tensors  # noqa: E402
+from gin_env.training.action_values import collect_block  # noqa: E402
 
 pytestmark = pytest.mark.compiled
 
@@ -117,6 +118,40 @@ def test_packaged_policy_with_memory_uses_it():
     view = games.views(games.everyone[~games.done])
     assert bot.network.reads_memory
     assert (bot.act(view) != bot.act(forgotten(view))).any()
+
+
+def test_policy_in_first_hands_has_the_outputs_of_an_empty_memory():
+    network, _, _ = find_candidate_policy("policy-memory")
+    plain = network.in_first_hands()
+    assert not plain.reads_memory
+    assert plain.match_values
+    for num_rows in (2, 11):
+        rows, context = torch.rand(40, num_rows, NUM_FEATURES), torch.rand(40, NUM_CONTEXT)
+        possible = torch.ones(40, 2 * num_rows, dtype=torch.bool)
+        empty = torch.cat([context, torch.zeros(40, NUM_MEMORY)], dim=1)
+        for expected, found in zip(
+            network(rows, possible, empty), plain(rows, possible, context), strict=True
+        ):
+            torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_policy_in_first_hands_leaves_the_network_as_it_was():
+    network = policy_with_memory()
+    before = {name: weights.clone() for name, weights in network.state_dict().items()}
+    network.in_first_hands().discards.outputs.weight.data.zero_()
+    for name, weights in network.state_dict().items():
+        assert torch.equal(weights, before[name])
+
+
+def test_gains_of_a_policy_with_memory_are_those_of_first_hands(tmp_path):
+    network = reading(policy_with_memory())
+    for name, each in (("memory", network), ("plain", network.in_first_hands())):
+        save_candidate_policy(tmp_path / f"{name}.safetensors", each, match_values=True)
+    with_memory, plain = (
+        collect_block(str(tmp_path / f"{name}.safetensors"), seed=1, block=0, size=50)
+        for name in ("memory", "plain")
+    )
+    assert (with_memory == plain).all()
 
 
 def test_policy_with_memory_is_read_from_its_file(tmp_path):

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from gin_env import agents
-from gin_env.agents.policies.candidate_network import find_candidate_policy
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
+from gin_env.agents.policies.improved_policy import ImprovedPolicyBot
 from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
 from gin_env.observations.memory import LAYOUT, NUM_MEMORY
@@ -23,6 +23,7 @@ from gin_env.reproduce.experiment import (
     markdown,
     match_row,
     more_interval,
+    named,
 )
 from gin_env.reproduce.experiments.learning import HELD_OUT
 
@@ -123,10 +124,9 @@ def recognition_table(rows: Sequence[Row]) -> str:
 
 # --- The policy that remembers --------------------------------------------------------------------------
 
-REMEMBERS, UNIMPROVED = "policy-memory", "policy:margin=none"
+REMEMBERS = "policy-memory"
 OPPONENTS = (
     "simple",
-    UNIMPROVED,
     "policy",
     "policy-1",
     "simple:knock_at=0",
@@ -135,22 +135,15 @@ OPPONENTS = (
     "utility",
     "cfr-plus",
 )
-HIDDEN = ("simple", UNIMPROVED)
+HIDDEN = ("simple", "policy")
 """The opponents that the policy also plays with its memory hidden."""
-IMPROVED = f"policy:weights={REMEMBERS}"
-"""The same policy with the second network of `policy`."""
-OF_IMPROVED = ("simple", "policy", "policy-1", "utility", "cfr-plus")
-"""The opponents of `IMPROVED`."""
 
 
-def forgetful() -> CandidatePolicyBot:
-    """Return `policy-memory` in a game that always seems to begin: all numbers of the memory are 0 to it."""
-    network, _, episode = find_candidate_policy(REMEMBERS)
-    for name, weights in network.named_parameters():
-        if name.endswith("memory.first.weight"):
-            weights.data.zero_()
-    name = f"{REMEMBERS} that forgets"
-    return CandidatePolicyBot(network, name=name, episode=episode)
+def forgetful() -> ImprovedPolicyBot:
+    """Return `policy-memory` in a game that always seems to begin."""
+    bot = ImprovedPolicyBot.with_memory()
+    bot.policy = CandidatePolicyBot(bot.network.in_first_hands())
+    return named(bot, f"{REMEMBERS} that forgets")
 
 
 def measure_policy_memory(run: Run) -> list[Row]:
@@ -163,30 +156,20 @@ def measure_policy_memory(run: Run) -> list[Row]:
             rows += [gain_row(match, plain), match_row(plain)]
         else:
             rows.append(match_row(match))
-    return rows + [match_row(run.match(IMPROVED, opponent, 20_000)) for opponent in run.some(OF_IMPROVED)]
+    return rows
 
 
 def policy_memory_table(rows: Sequence[Row]) -> str:
     """Return a Markdown table with a row for each opponent; held-out opponents are marked."""
-    blind = by((row for row in rows if row["bot"] not in (REMEMBERS, IMPROVED)), "opponent")
-    improved = by((row for row in rows if row["bot"] == IMPROVED), "opponent")
-    lines = []
+    lines, blind = [], by((row for row in rows if row["bot"] != REMEMBERS), "opponent")
     for row in rows:
         opponent = row["opponent"]
         if row["bot"] == REMEMBERS:
             held_out = "yes" if opponent in HELD_OUT else ""
             gain = more_interval(row) if "more" in row else ""
-            others = interval(blind.get(opponent, {})), gain, interval(improved.get(opponent, {}))
-            lines.append([f"`{opponent}`", held_out, interval(row), *others])
-    header = [
-        f"`{REMEMBERS}` against",
-        "held out",
-        "games won (95 % interval)",
-        "memory hidden",
-        "gain",
-        f"`{IMPROVED}`",
-    ]
-    return markdown(header, lines, "llrrrr")
+            lines.append([f"`{opponent}`", held_out, interval(row), interval(blind.get(opponent, {})), gain])
+    columns = (f"`{REMEMBERS}` against", "held out", "games won (95 % interval)", "memory hidden", "gain")
+    return markdown(columns, lines, "llrrr")
 
 
 EXPERIMENTS = [
