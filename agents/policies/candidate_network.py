@@ -320,19 +320,16 @@ def file_of_policy(policy: str | Path) -> Path:
     return DATA / f"{policy}.safetensors" if policy in PACKAGED else Path(policy)
 
 
-def find_policy_of_games(
-    policy: str | Path, match_values: bool = False, hide_memory: bool = False
-) -> CandidateScorer:
+def find_policy_of_games(policy: str | Path, match_values: bool = False) -> CandidateScorer:
     """Return the network of a policy that was trained on games, as a search needs it.
 
-    With `hide_memory`, one that reads the memory becomes `CandidateScorer.in_first_hands`. Raises ValueError
-    for one that was trained on single hands or otherwise reads the memory, or with `match_values` for one
-    whose values are other rewards, and as `find_candidate_policy` does.
+    Raises ValueError for one that was trained on single hands or reads the memory, or with `match_values`
+    for one whose values are other rewards, and otherwise as `find_candidate_policy` does.
     """
     network, _, episode = find_candidate_policy(policy)
     if episode != "game":
         raise ValueError(f"a search needs a policy trained on games, not on single hands, as {policy} was")
-    network = network.in_first_hands() if hide_memory else check_no_memory(network)
+    check_no_memory(network)
     if match_values and not network.match_values:
         raise ValueError(
             f"a search needs a policy whose values are chances to win, which {policy} has not learned: train "

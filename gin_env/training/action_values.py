@@ -96,11 +96,10 @@ FORMAT = ArrayFormat(
 def collect_block(policy: str, seed: int, block: int, size: int = BLOCK) -> np.ndarray:
     """Return `POSITION` records (size,), the same for equal arguments; each block is from other games.
 
-    `policy` is the file of a policy that scores candidates, or the name of a bundled one; one with a memory
-    plays as in the first hand of a game. Raises ValueError as `find_policy_of_games` does.
+    `policy` is the file of a policy that scores candidates, or the name of a bundled one. Raises ValueError
+    as `find_policy_of_games` does.
     """
-    network = find_policy_of_games(policy, match_values=True, hide_memory=True)
-    players = RolloutPlayers(network, None)
+    players = RolloutPlayers(find_policy_of_games(policy, match_values=True), None)
     games = Games(NUM_GAMES, episode="game")
     episodes = (block * NUM_GAMES + games.everyone).astype(np.uint64)
     games.start(games.everyone, episodes=episodes, seed=seed)

@@ -25,7 +25,6 @@ from gin_env.game.rules import Rules  # noqa: E402
 from gin_env.observations.candidates import NUM_CONTEXT, NUM_FEATURES, new_arrays  # noqa: E402
 from gin_env.observations.memory import NUM_MEMORY  # noqa: E402
 from gin_env.support.tensor_files import read_tensors, write_tensors  # noqa: E402
-from gin_env.training.action_values import collect_block  # noqa: E402
 
 pytestmark = pytest.mark.compiled
 
@@ -141,17 +140,6 @@ def test_policy_in_first_hands_leaves_the_network_as_it_was():
     network.in_first_hands().discards.outputs.weight.data.zero_()
     for name, weights in network.state_dict().items():
         assert torch.equal(weights, before[name])
-
-
-def test_gains_of_a_policy_with_memory_are_those_of_first_hands(tmp_path):
-    network = reading(policy_with_memory())
-    for name, each in (("memory", network), ("plain", network.in_first_hands())):
-        save_candidate_policy(tmp_path / f"{name}.safetensors", each, match_values=True)
-    with_memory, plain = (
-        collect_block(str(tmp_path / f"{name}.safetensors"), seed=1, block=0, size=50)
-        for name in ("memory", "plain")
-    )
-    assert (with_memory == plain).all()
 
 
 def test_policy_with_memory_is_read_from_its_file(tmp_path):
