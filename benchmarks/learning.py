@@ -2,8 +2,8 @@
 
     python benchmarks/learning.py ablation                            # a quarter of an hour on one
     python benchmarks/learning.py candidates                          # twenty minutes on one
-    python benchmarks/learning.py growth                              # half an hour on two
-    python benchmarks/learning.py growth --decisions 1000000000       # two hours on two
+    python benchmarks/learning.py growth                              # three hours on two
+    python benchmarks/learning.py growth --decisions 1000000,3000000  # five minutes on two
 
 Each training is a run in its own folder below --work. The same command resumes a stopped run and does not
 repeat finished ones. `gin-rummy reproduce --pages` shows the results.
@@ -189,7 +189,7 @@ def candidates(
 def growth(
     decisions: Annotated[
         str, typer.Option(help="Decisions of the training runs, separated by commas")
-    ] = "1000000,3000000,9000000,27000000,81000000",
+    ] = "1000000,3000000,9000000,27000000,81000000,1000000000",
     seeds: Seeds = "1,2,3",
     long_seeds: Annotated[str, typer.Option(help="Random seeds of the runs from 10 million on")] = "1",
     cores: Cores = 2,

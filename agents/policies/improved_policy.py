@@ -53,7 +53,7 @@ class ImprovedPolicyBot:
     def with_memory(cls, margin: float | None = 0.2) -> ImprovedPolicyBot:
         """Return the bot ``policy-memory``, whose first network also reads the memory of earlier hands.
 
-        The default margin is the one of 0.2, 0.3, ... 1 that gains most at discards of its own games.
+        At discards of its own games, the default margin gains more than margins from 0.3 to 1.
         """
         bot = cls(margin, "policy-memory")
         bot.name = "policy-memory"
