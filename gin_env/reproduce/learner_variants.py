@@ -3,6 +3,8 @@
 Each is a class derived from `gin_env.training.learner.Learner`, and `VARIANTS` names them.
 """
 
+# mypy: disable-error-code="no-untyped-def,return-value"
+
 from __future__ import annotations
 
 import copy
@@ -203,7 +205,7 @@ class HistoryLearner(InputsLearner):
 
 
 @kernel
-def write_tokens(views: np.ndarray, tokens: np.ndarray) -> None:
+def write_tokens(views, tokens: np.ndarray) -> None:
     """Write the latest actions of the hand, the last one at the end, into zeros (n, NUM_TOKENS).
 
     Action a of the player is 1 + a, and of the opponent 1 + NUM_ACTIONS + a.

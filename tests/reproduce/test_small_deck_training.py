@@ -10,6 +10,7 @@ from gin_env.reproduce.experiment import Run
 from gin_env.reproduce.experiments import small_gin
 from gin_env.solvers import GameTree, MagneticMirrorDescent, exploitability
 from gin_env.solvers.small_gin import TINY, SmallGin, decision_states
+from gin_env.training.learner import Learner
 
 pytestmark = pytest.mark.compiled
 
@@ -19,7 +20,7 @@ def test_small_deck_exploitability_falls(tmp_path, monkeypatch):
     game = SmallGin(TINY)
     tree, states = GameTree(game), decision_states(game)
     monkeypatch.setattr(small_gin, "DECISIONS", (1000, 40_000))
-    (_, before), (decisions, after) = small_gin.train(Run(1, False, tmp_path), tree, states, 0.01, 1)
+    (_, before), (decisions, after) = small_gin.train(Run(1, False, tmp_path), tree, states, Learner, 0.01, 1)
     assert decisions >= 40_000
     assert after < before - 0.3 < exploitability(tree, {})
     solver = MagneticMirrorDescent(tree)
