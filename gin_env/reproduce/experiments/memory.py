@@ -188,6 +188,6 @@ EXPERIMENTS = [
         measure_policy_memory,
         policy_memory_table,
         seed=77,
-        time="three minutes",
+        time="ten minutes",
     ),
 ]
