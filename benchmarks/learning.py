@@ -25,6 +25,7 @@ import typer
 from gin_env.matches.matches import play_match
 from gin_env.reproduce import results
 from gin_env.reproduce.experiment import Row, Run, match_row
+from gin_env.reproduce.experiments.learning import ABLATION_OPPONENTS
 from gin_env.reproduce.registry import find
 from gin_env.support.atomic import write_text
 from gin_env.support.exits import one_line_errors
@@ -44,7 +45,6 @@ GROWTH_OPPONENTS = ("simple", "policy-1", "policy:margin=none")
 LONG = 10_000_000
 """Decisions from which on a training plays more games in parallel and learns once from each decision."""
 LONG_ARGUMENTS = ("--num-envs", "4096", "--num-minibatches", "64", "--update-epochs", "1")
-ABLATION_OPPONENTS = ("simple", "simple:knock_at=0", "tonic", "generation", "policy-1")
 ABLATIONS: dict[str, tuple[str, ...]] = {
     "unchanged": (),
     "entropy bonus 0.01": ("--ent-coef", "0.01"),

@@ -51,10 +51,7 @@ class ImprovedPolicyBot:
 
     @classmethod
     def with_memory(cls, margin: float | None = 0.2) -> ImprovedPolicyBot:
-        """Return the bot ``policy-memory``, whose first network also reads the memory of earlier hands.
-
-        At discards of its own games, the default margin gains more than margins from 0.3 to 1.
-        """
+        """Return the bot ``policy-memory``, whose first network also reads the memory of earlier hands."""
         bot = cls(margin, "policy-memory")
         bot.name = "policy-memory"
         return bot

@@ -127,7 +127,7 @@ class InputsLearner(Learner):
 class EstimatorLearner(InputsLearner):
     """Reads the estimator `bayes`: how many cards around the moved one the opponent is expected to hold."""
 
-    ESTIMATOR = "bayes"
+    ESTIMATOR = estimators.make("bayes")
 
     def __init__(self, settings: PPOSettings) -> None:
         super().__init__(settings)
@@ -143,7 +143,7 @@ class EstimatorLearner(InputsLearner):
     @staticmethod
     def inputs_of(view: PlayerView, kind: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         rows, actions, context = InputsLearner.inputs_of(view, kind)
-        estimate = estimators.make(EstimatorLearner.ESTIMATOR).estimate(view)
+        estimate = EstimatorLearner.ESTIMATOR.estimate(view)
         upcards = np.broadcast_to(view.records["public"]["upcard"][:, None], rows.shape[:2])
         discards = np.where(actions[..., 0] == NO_ACTION, actions[..., 1], actions[..., 0]) % NUM_CARDS
         around = around_cards(estimate, discards if kind else upcards)

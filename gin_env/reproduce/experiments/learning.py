@@ -34,7 +34,8 @@ GROWTH_TARGET = 1_000_000_000
 """Number of decisions whose strength is expected from shorter runs."""
 
 VARIANT_DECISIONS, VARIANT_SEEDS = 3_000_000, (1, 2, 3)
-VARIANT_OPPONENTS = ("simple", "simple:knock_at=0", "tonic", "generation", "policy-1")
+ABLATION_OPPONENTS = ("simple", "simple:knock_at=0", "tonic", "generation", "policy-1")
+"""The opponents of every experiment that changes one thing in the training."""
 
 
 def ablation_table(rows: Sequence[Row]) -> str:
@@ -131,7 +132,7 @@ def measure_variants(run: Run) -> list[Row]:
         settings = PPOSettings(seed=seed, total_timesteps=decisions, past_share=0.0, workers=1)
         learned, decisions = learn(learner, settings)
         bot = VariantBot(learned, f"{variant}, seed {seed}")
-        for opponent in run.some(VARIANT_OPPONENTS):
+        for opponent in run.some(ABLATION_OPPONENTS):
             match = run.match(bot, opponent, 2000)
             rows.append(match_row(match, variant=variant, seed=seed, decisions=decisions))
     return rows
