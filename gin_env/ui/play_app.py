@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS, IllegalActionError
-from gin_env.game.state import DISCARD
 from gin_env.game.words import rules_in_words
+from gin_env.ui.discards import best_knock, discard_options
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.play_drawing import sheet_lines
 from gin_env.ui.seat import describe_boxes, describe_seat
@@ -32,14 +32,16 @@ Keys (or click on stock, upcard, cards and the words below):
   u            take the upcard
   p            pass
   left, right  choose a card; so do 1 to 9, 0 and -
-  Enter, d     discard the card (or click on it again)
-  k            knock with it
+  Enter, d     discard the card (or click on it again); with gin: go gin
+  k            knock or go gin with it, otherwise with the best card
+  x            discard a card that makes gin, without going gin
   h, H         hint of a bot; choose the bot
   b, B         belief about the other hand; choose the estimator
   t            score sheet, and your results against each bot
   q            save and quit
 """
 EXPLAINED = {"s": "stock", "u": "upcard", "p": "pass", "enter": "discard", "d": "discard", "k": "knock"} | {
+    "x": "without_gin",
     "left": "choose", "right": "choose", **dict.fromkeys([*"1234567890", "minus"], "choose"),
     "h": "hint", "H": "hint", "b": "belief",
 }  # fmt: skip
@@ -70,6 +72,9 @@ class PlayApp(TableApp):
         Binding("s", "stock", "Stock"),
         Binding("u", "upcard", "Upcard"),
         Binding("p", "pass", "Pass"),
+        Binding("enter", "gin", "Go gin"),
+        Binding("d", "gin", show=False),
+        Binding("x", "without_gin", "Discard, no gin"),
         Binding("enter", "discard", "Discard"),
         Binding("enter", "next", "Next"),
         Binding("d", "discard", "Discard", show=False),
@@ -231,18 +236,23 @@ class PlayApp(TableApp):
         legal = self.game.legal()
         if action in ("stock", "upcard", "pass"):
             return {"stock": DRAW_STOCK, "upcard": DRAW_UPCARD, "pass": PASS}[action] in legal
-        if action in ("discard", "choose", "pick"):
-            return self._may_discard()
+        options = discard_options(self.game.view)
+        if action in ("gin", "without_gin", "discard"):
+            gin = bool(options) and self.shown.chosen is not None and bool(options[self._chosen_card()].gin)
+            return bool(options) and not gin if action == "discard" else gin
+        if action in ("choose", "pick"):
+            return bool(options)
         if action == "knock":
-            return any(number >= KNOCK and number < DRAW_STOCK for number in legal)
+            return best_knock(options) is not None
         return True
-
-    def _may_discard(self) -> bool:
-        return self.game.waits_for_person and int(self.game.view.records["public"]["phase"][0]) == DISCARD
 
     def _cards(self) -> list[int]:
         seat = describe_seat(self.game.view, self.game.opponent)
         return [card for group in seat.hand for card in group.cards]
+
+    def _chosen_card(self) -> int:
+        """Return the chosen card. Call it only with a choice."""
+        return self._cards()[self.shown.chosen or 0]
 
     def action_stock(self) -> None:
         """Draw from the stock."""
@@ -268,12 +278,14 @@ class PlayApp(TableApp):
             return f"The hand is over: Enter begins a new {'game' if self.game.is_over else 'hand'}."
         if self.game.waits_for_bot:
             return f"It is {self.game.opponent}'s turn."
-        if self._may_discard():
+        if discard_options(self.game.view):
+            if action == "without_gin":
+                return "x is for a chosen card that makes gin."
             if action == "knock":
                 limit = int(self.game.view.records["public"]["knock_limit"][0])
                 return f"You cannot knock yet: you need {limit} deadwood or less after the discard."
             return "You have drawn already: discard a card."
-        if action in ("discard", "knock", "choose"):
+        if action in ("discard", "knock", "choose", "without_gin"):
             return "Draw first."
         if action == "pass":
             return "You can pass only in the opening offer."
@@ -283,18 +295,24 @@ class PlayApp(TableApp):
 
     def action_discard(self) -> None:
         """Discard the chosen card."""
-        self._with_chosen(0)
-
-    def action_knock(self) -> None:
-        """Knock with the chosen card."""
-        self._with_chosen(KNOCK)
-
-    def _with_chosen(self, offset: int) -> None:
         if self.shown.chosen is None:
             self.shown.notice = "Choose a card first: arrow keys, 1 to 9, 0, -, or a click."
             self._show()
             return
-        self._act(offset + self._cards()[self.shown.chosen])
+        self._act(self._chosen_card())
+
+    def action_without_gin(self) -> None:
+        """Discard the chosen card although it makes gin."""
+        self.action_discard()
+
+    def action_gin(self) -> None:
+        """Go gin with the chosen card."""
+        self.action_knock()
+
+    def action_knock(self) -> None:
+        """Knock or go gin with the chosen card, otherwise with the one that leaves the least deadwood."""
+        best = best_knock(discard_options(self.game.view)) if self.shown.chosen is None else None
+        self._act(KNOCK + (self._chosen_card() if best is None else best))
 
     def action_choose(self, step: int) -> None:
         """Choose the card to the left (-1) or to the right (1)."""
@@ -316,13 +334,15 @@ class PlayApp(TableApp):
         self._show()
 
     def on_card_place_clicked(self, event: CardPlace.Clicked) -> None:
-        """Choose the clicked card; a second click discards it."""
-        if not self._may_discard():
+        """Choose the clicked card; a second click acts as Enter."""
+        if not self.check_action("pick", ()):
             return
-        if self.shown.chosen == event.place:
-            self.action_discard()
-        else:
+        if self.shown.chosen != event.place:
             self.action_pick(event.place)
+        elif self.check_action("gin", ()):
+            self.action_gin()
+        else:
+            self.action_discard()
 
     def action_next(self) -> None:
         """Start the next hand or a new game."""

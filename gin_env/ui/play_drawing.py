@@ -201,10 +201,10 @@ def short_name(name: str, width: int) -> str:
     return name if len(name) <= width else name[: width - 1] + "…"
 
 
-def hint_lines(advice: Hint, bot: str, upcard: int, letters: bool) -> Text:
-    """Return a bot's hint: its action, and its values of all actions."""
+def hint_lines(advice: Hint, bot: str, upcard: int, letters: bool, hand: int = 0) -> Text:
+    """Return a bot's hint: its action, named as `action_name` does, and its values of all actions."""
     text = Text().append(f"{bot} would", "bold")
-    text.append(f"\n→ {action_name(advice.action, upcard, letters)}", f"bold {GOLD}")
+    text.append(f"\n→ {action_name(advice.action, upcard, letters, hand)}", f"bold {GOLD}")
     if not advice.values:
         text.append(f"\n({bot} does not rate its moves)")
         return text

@@ -8,9 +8,8 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.widgets import Static
 
-from gin_env.game.actions import KNOCK
-from gin_env.game.melds import deadwood
 from gin_env.ui import play_drawing as draw
+from gin_env.ui.discards import best_knock, discard_options
 from gin_env.ui.hints import hint
 from gin_env.ui.human_game import EndedHand, HumanGame
 from gin_env.ui.play_widgets import CardPlace, Pile
@@ -137,7 +136,7 @@ class PlayView(TableView):
             elif isinstance(hinted, Exception):
                 text = f"{self.hint_bot} has no hint: {hinted}"
             else:
-                text = draw.hint_lines(hinted, self.hint_bot, seat.upcard, self._letters)
+                text = draw.hint_lines(hinted, self.hint_bot, seat.upcard, self._letters, int(view.hands[0]))
         self._write("hint", text)
         self.query_one("#hint").display = self.hint_on
 
@@ -170,16 +169,21 @@ class PlayView(TableView):
         return f"{before}\n{now}" if before and two_lines else now
 
     def _about_chosen(self, cards: list[int]) -> str:
-        """Return the deadwood that discarding the chosen card would leave, and the possible actions."""
-        if self.chosen is None:
+        """Return what Enter would do with the chosen card; at most 52 columns while a discard is possible."""
+        options = discard_options(self.game.view)
+        if self.chosen is None or not options:
             return ""
         card = cards[self.chosen]
-        name, legal = card_name(card, self._letters), self.game.legal()
-        left = deadwood(int(self.game.view.hands[0]) & ~(1 << card))
-        if card not in legal:
+        option, name, best = options[card], card_name(card, self._letters), best_knock(options)
+        if option.discard is None:
             return f"{name} was just taken from the pile: it cannot be discarded in this turn."
-        knock = f", k knocks{' with gin' if left == 0 else ''}" if KNOCK + card in legal else ""
-        return f"{name} leaves deadwood {left}: Enter discards it{knock}."
+        if option.gin:
+            return f"{name} leaves no deadwood: Enter goes {option.gin}."
+        if best is not None and options[best].gin:
+            gin = f"{options[best].gin} is possible with {card_name(best, self._letters)}"
+            return f"{gin[0].upper()}{gin[1:]}; Enter discards {name}."
+        knock = "" if option.knock is None else ", k knocks"
+        return f"{name} leaves {option.deadwood} deadwood: Enter discards it{knock}."
 
     def _belief(self) -> HeatMap | str:
         """Return the belief, or a sentence with the reason why there is none."""

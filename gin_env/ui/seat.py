@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-import numpy as np
-
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, RANKS, SUITS, cards_of, total_value
 from gin_env.game.engine import final_score, game_is_over
@@ -31,6 +29,7 @@ from gin_env.game.state import (
 from gin_env.game.words import limit_if_varying
 from gin_env.observations.views import PlayerView
 from gin_env.records import GameRecord, HandRecord
+from gin_env.ui.discards import best_knock, discard_options
 from gin_env.ui.text import Group, card_symbol, defence_groups, discard_pile, hand_groups
 
 YOU = "You"
@@ -106,7 +105,7 @@ def describe_seat(view: PlayerView, opponent: str, letters: bool = False) -> Sea
         limit=limit_if_varying(public),
         dealt_by_me=int(public["dealer"]) == player,
         my_turn=my_turn,
-        prompt=_prompt(phase, view.masks()[0], int(public["upcard"]), opponent, letters),
+        prompt=_prompt(view, phase, int(public["upcard"]), opponent, letters),
         turns=_turns(view, player, draws, letters),
     )
 
@@ -122,15 +121,23 @@ def card_names(cards: list[int], letters: bool = False) -> str:
     return " ".join(card_name(card, letters) for card in cards)
 
 
-def action_name(action: int, upcard: int, letters: bool = False) -> str:
-    """Return an action in words: ``take 9♦``, ``draw from the stock``, ``knock with K♠``."""
+def action_name(action: int, upcard: int, letters: bool = False, hand: int = 0) -> str:
+    """Return an action in words: ``take 9♦``, ``draw from the stock``, ``knock with K♠``.
+
+    With the player's `hand`, a mask, a discard that leaves no deadwood is named ``go gin with K♠`` or
+    ``discard K♠ without going gin``.
+    """
     if action == PASS:
         return "pass"
     if action == DRAW_STOCK:
         return "draw from the stock"
     if action == DRAW_UPCARD:
         return f"take {card_name(upcard, letters)}"
-    return f"{'knock with' if action >= KNOCK else 'discard'} {card_name(action % NUM_CARDS, letters)}"
+    card = action % NUM_CARDS
+    name, gin = card_name(card, letters), bool(hand) and deadwood(hand & ~(1 << card)) == 0
+    if action >= KNOCK:
+        return f"{'go gin' if gin else 'knock'} with {name}"
+    return f"discard {name}{' without going gin' * gin}"
 
 
 def last_turn(seat: Seat, opponent: str) -> str:
@@ -145,14 +152,19 @@ def last_turn(seat: Seat, opponent: str) -> str:
     return f"{opponent} {did} and discarded {discarded}."
 
 
-def _prompt(phase: int, mask: np.ndarray, upcard: int, opponent: str, letters: bool) -> str:
+def _prompt(view: PlayerView, phase: int, upcard: int, opponent: str, letters: bool) -> str:
     if phase == OVER:
         return "The hand is over."
-    if not mask.any():
+    if not view.masks().any():
         return f"{opponent} is to {'discard' if phase == DISCARD else 'draw or pass'} ..."
     if phase == DISCARD:
-        knock = " or to knock with" if mask[KNOCK:DRAW_STOCK].any() else ""
-        return f"Choose a card to discard{knock}."
+        options = discard_options(view)
+        best = best_knock(options)
+        if best is None:
+            return "Choose a card to discard."
+        if options[best].gin:
+            return f"Choose a card to discard, or go {options[best].gin} with {card_name(best, letters)}."
+        return "Choose a card to discard or to knock with."
     if phase == STOCK_ONLY:
         return "Both have passed: draw from the stock."
     card = card_name(upcard, letters)

@@ -10,6 +10,7 @@ from hands_in_words import deck_of
 from gin_env.game.actions import DRAW_STOCK, KNOCK, PASS
 from gin_env.game.rules import Rules
 from gin_env.observations.views import PlayerView
+from gin_env.ui.human_game import HumanGame
 
 THREE_RUNS = "AC 2C 3C 4H 5H 6H 7S 8S 9S KD"  # deadwood 10
 LOOSE = "5C 6C 2H 3S 5D 7D 9D JD QH KS"  # deadwood 67, nothing to lay off on the runs
@@ -81,6 +82,16 @@ SITUATIONS = {
         ("void", (ALSO_LOOSE, LOOSE), "QC TD", "void", False, 0, 2),
     )
 }
+
+
+def person_to_discard(name: str, opponent: str, rules: Rules | None = None) -> HumanGame:
+    """Return a person's game in this situation, once they have drawn the first card of the stock."""
+    game = HumanGame(opponent, 1, rules)
+    game._game.set_deck(0, SITUATIONS[name].deck, SITUATIONS[name].dealer)
+    game._begin_hand()
+    for action in (PASS, PASS, DRAW_STOCK):
+        game._play(action)
+    return game
 
 
 class NeverKnocks(Plain):

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 
 import numpy as np
 import pytest
-from hand_endings import Plain
+from hand_endings import Plain, person_to_discard
 from played_positions import played, redealt
 from waiting_bots import WaitingBot
 
@@ -155,6 +155,55 @@ def test_mouse_draws_selects_and_discards():
             assert app.game.actions[-1] == DRAW_UPCARD
 
     on_screen(steps, HumanGame(Plain(), 1))
+
+
+@pytest.mark.parametrize("way", ["enter", "d", "k", "click"])
+def test_card_that_makes_gin_goes_gin(way):
+    async def steps(app, pilot):
+        assert "Choose a card to discard, or go gin with K♦." in text_of(app)
+        await press(app, pilot, "h", "minus")
+        said = text_of(app)
+        assert "→ go gin with K♦" in said
+        assert "K♦ leaves no deadwood: Enter goes gin." in said
+        assert re.search("Go gin.*Discard, no gin", said.splitlines()[-1])
+        if way == "click":
+            assert await pilot.click(app.query(".card").last())
+            await settle(app, pilot)
+        else:
+            await press(app, pilot, way)
+        assert "You go gin" in text_of(app)
+
+    on_screen(steps, person_to_discard("gin by 0", "simple"), hint_bot="simple")
+
+
+def test_gin_is_given_up_only_by_its_own_key():
+    async def steps(app, pilot):
+        await press(app, pilot, "1")
+        assert "Gin is possible with K♦; Enter discards A♣." in text_of(app)
+        await press(app, pilot, "x")
+        assert "x is for a chosen card that makes gin." in text_of(app)
+        await press(app, pilot, "minus", "x")
+        assert app.game.actions[3] == card_id("KD")
+
+    on_screen(steps, person_to_discard("gin by 0", "simple"))
+
+
+def test_enter_discards_the_card_of_a_possible_knock():
+    async def steps(app, pilot):
+        await press(app, pilot, "minus")
+        assert "K♦ leaves 2 deadwood: Enter discards it, k knocks." in text_of(app)
+        await press(app, pilot, "enter")
+        assert app.game.actions[3] == card_id("KD")
+
+    on_screen(steps, person_to_discard("knock by 0", "simple"))
+
+
+def test_knock_key_without_a_choice_takes_the_best_card():
+    async def steps(app, pilot):
+        await press(app, pilot, "k")
+        assert app.game.actions[3:] == [KNOCK + card_id("KD")]
+
+    on_screen(steps, person_to_discard("knock by 0", "simple"))
 
 
 def test_footer_click_acts_as_the_key():

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hands_in_words import ONE_GAME, Table
+from hands_in_words import ONE_GAME, Table, ids
 from played_positions import as_games, played, redealt
 
 from gin_env.estimators import make
+from gin_env.game.actions import KNOCK
 from gin_env.game.cards import card_id, parse
 from gin_env.game.rules import Rules
 from gin_env.observations.views import PlayerView
-from gin_env.ui.seat import describe_seat, describe_showdown, heat_map, per_cent
+from gin_env.ui.discards import discard_options
+from gin_env.ui.seat import action_name, describe_seat, describe_showdown, heat_map, per_cent
 
 # Player 0 knocks with three runs and KD; player 1 has a set and two cards to lay off on the runs.
 HAND_0, HAND_1 = "AC 2C 3C 4H 5H 6H 9S TS JS KD", "4C 5C 9D 7H 2D 3D 8D TD QH KC"
@@ -38,6 +40,31 @@ def test_player_sees_the_deal():
     assert (seat.own_score, seat.opponent_score, seat.target, seat.hand_number) == (0, 0, 100, 1)
     assert (seat.dealt_by_me, seat.my_turn) == (False, True)
     assert seat.prompt == "Take the upcard K♠, or pass."
+
+
+@pytest.mark.parametrize(
+    ("rules", "gin", "knocks"),
+    [
+        (Rules(), "gin", "AC 2C 3C 5H 6H 8S 9S JS QS"),
+        (Rules(knock_limit=0), "gin", "8S QS"),
+        (Rules(big_gin_bonus=31), "big gin", "AC 2C 3C 5H 6H 8S 9S JS QS"),
+    ],
+)
+def test_discards_that_leave_no_deadwood_are_named_gin(rules, gin, knocks):
+    one = Table("AC 2C 3C 4H 5H 6H 8S 9S TS JS", HAND_1, "KS", "QS", rules=rules)
+    view = view_of(one.play("pass", "pass", "draw"))
+    options = discard_options(view)
+    assert {card: option.gin for card, option in options.items() if option.gin} == dict.fromkeys(
+        ids("8S QS"), gin
+    )
+    assert {card for card, option in options.items() if option.knock is not None} == set(ids(knocks))
+    assert describe_seat(view, "tonic").prompt == f"Choose a card to discard, or go {gin} with 8♠."
+
+
+def test_actions_are_named_gin_by_the_hand():
+    hand, king, ace = parse("AC 2C 3C 4H 5H 6H 7S 8S 9S TS KD"), card_id("KD"), card_id("AC")
+    names = [action_name(action, 0, hand=hand) for action in (KNOCK + king, king, KNOCK + ace, ace)]
+    assert names == ["go gin with K♦", "discard K♦ without going gin", "knock with A♣", "discard A♣"]
 
 
 def test_player_sees_the_pick_ups_and_discards_of_both():

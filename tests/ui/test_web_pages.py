@@ -17,13 +17,17 @@ pytest.importorskip("starlette", reason='the server needs Starlette: pip install
 pytest.importorskip("websockets", reason="the tests speak to Chromium with websockets")
 
 from browser import CHROMIUM, Browser, Page
+from hand_endings import person_to_discard
 
 from gin_env.ui.human_game import HumanGame
+from gin_env.ui.web.sessions import Sessions
 
 pytestmark = [
     pytest.mark.long,
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here: apt install chromium"),
 ]
+KING = "#hand [data-card='KD']"
+PHONE_390 = {"width": 390, "height": 844, "phone": True}
 PHONE, DESKTOP = {"width": 360, "height": 740, "phone": True}, {"width": 1280, "height": 800}
 IDLE = "document.getElementById('table').getAttribute('aria-busy') === 'false'"
 READY = f"{IDLE} && document.querySelector('#actions button')"
@@ -337,6 +341,74 @@ def test_dragging_sorts_and_discards_cards(play_server, browser):
     page.drag(f"#hand [data-card='{last}']", "#upcard")
     page.wait_for(f"{HAND}.length === 10 && !{HAND}.includes('{last}')")
     assert page.problems == []
+
+
+@pytest.fixture
+def at_discard(play_server, browser, tmp_path):
+    """Open a window in which the player has drawn, in a situation of `hand_endings`."""
+
+    def open_page(situation: str, number: int, **window) -> Page:
+        token = f"{number:022}"
+        person_to_discard(situation, "random-discard").save(Sessions(tmp_path / "saves")._path(token, False))
+        page = browser.open(play_server, **window)
+        page.wait_for(READY)
+        page.value(f"sessionStorage.setItem('token', '{token}')")
+        page.ask("Page.reload")
+        page.wait_for(f"{IDLE} && {HAND}.length === 11")
+        return page
+
+    return open_page
+
+
+def said(page: Page) -> str:
+    return page.value("document.getElementById('prompt').innerText")
+
+
+def test_card_that_makes_gin_goes_gin(at_discard):
+    def tap(page):
+        page.tap("#hand .selected")
+
+    def drag(page):
+        page.drag(KING, "#upcard")
+
+    def press(key):
+        return lambda page: page.press(key)
+
+    ways = [(tap, PHONE_390), (drag, DESKTOP), (press("Enter"), DESKTOP), (press("d"), DESKTOP)]
+    for number, (act, window) in enumerate(ways):
+        page = at_discard("gin by 0", number, **window)
+        assert said(page) == "Choose a card to discard, or go gin with K♦."
+        if act is not drag:
+            page.tap(KING) if act is tap else page.press("-")
+            page.wait_for("document.querySelector('#hand .selected')")
+            assert said(page) == "K♦ leaves no deadwood: tap again to go gin."
+            keep(page, f"gin-{window['width']}")
+            assert page.value(IN_VIEW)
+        act(page)
+        page.wait_for("document.querySelector('.steps li')")
+        assert page.value("document.querySelector('.steps li').innerText").startswith("You go gin")
+        assert page.problems == []
+
+
+def test_gin_is_given_up_only_by_its_own_button(at_discard):
+    page = at_discard("gin by 0", 0, **DESKTOP)
+    page.press("1")
+    assert said(page) == "Gin is possible with K♦; tap A♣ again to discard it."
+    page.press("x")
+    assert said(page) == "X is for a chosen card that makes gin."
+    page.press("-")
+    assert keys_of_actions(page) == ["K", "X"]
+    page.click("#actions button[title=X]")
+    page.wait_for(f"{HAND}.length === 10 && !{HAND}.includes('KD')")
+
+
+def test_second_press_discards_the_card_of_a_possible_knock(at_discard):
+    page = at_discard("knock by 0", 0, **DESKTOP)
+    page.press("-")
+    assert said(page) == "K♦ leaves 2 deadwood: tap again to discard it, or knock."
+    assert keys_of_actions(page) == ["D", "K"]
+    page.press("Enter")
+    page.wait_for(f"{HAND}.length === 10 && !{HAND}.includes('KD')")
 
 
 def test_recorded_game_is_replayed_with_opinions(serve, browser, tmp_path):

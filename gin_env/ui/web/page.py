@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from gin_env.estimators.base import Estimator
-from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
-from gin_env.game.cards import NUM_CARDS, NUM_RANKS, SUITS, card_text, cards_of
-from gin_env.game.melds import deadwood
-from gin_env.game.state import DISCARD, NO_CARD
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, PASS
+from gin_env.game.cards import NUM_CARDS, NUM_RANKS, SUITS, card_text
+from gin_env.game.state import NO_CARD
 from gin_env.observations.views import PlayerView
 from gin_env.records import GameRecord, Position
+from gin_env.ui.discards import discard_options
 from gin_env.ui.hints import POINTS, Hint
 from gin_env.ui.human_game import PERSON_PLAYER, EndedHand, HumanGame
 from gin_env.ui.reasons import reasons
@@ -76,19 +76,11 @@ def table(game: HumanGame) -> Json:
 
 
 def _actions(view: PlayerView, legal: list[int]) -> Json:
-    """Return the player's legal actions as ids, and the deadwood after each discard."""
+    """Return the player's legal actions as ids, and what each discard would do."""
     names = {"stock": DRAW_STOCK, "upcard": DRAW_UPCARD, "pass": PASS}
     actions: Json = {name: action for name, action in names.items() if action in legal}
-    if legal and int(view.records["public"]["phase"][0]) == DISCARD:
-        hand = int(view.hands[0])
-        actions["discards"] = {
-            card_text(card): {
-                "deadwood": deadwood(hand & ~(1 << card)),
-                "discard": card if card in legal else None,
-                "knock": KNOCK + card if KNOCK + card in legal else None,
-            }
-            for card in cards_of(hand)
-        }
+    if options := discard_options(view):
+        actions["discards"] = {card_text(card): option._asdict() for card, option in options.items()}
     return actions
 
 
@@ -126,11 +118,11 @@ def score_sheet(record: GameRecord) -> list[Json]:
 
 def hint(bot_name: str, hinted: Hint, view: PlayerView) -> Json:
     """Return a bot's advice with its reasons and, for bots that rate their moves, the ratings."""
-    upcard = int(view.records["public"]["upcard"][0])
+    upcard, hand = int(view.records["public"]["upcard"][0]), int(view.hands[0])
     values = [
         {
             "action": action,
-            "text": action_name(action, upcard),
+            "text": action_name(action, upcard, hand=hand),
             "value": f"{value:+.1f}" if hinted.unit == POINTS else f"{100 * value:.0f} %",
         }
         for action, value in list(hinted.values.items())[:MAX_VALUES]
@@ -139,7 +131,7 @@ def hint(bot_name: str, hinted: Hint, view: PlayerView) -> Json:
         "bot": bot_name,
         "action": hinted.action,
         "card": card_text(hinted.action % NUM_CARDS) if hinted.action < DRAW_STOCK else None,
-        "text": action_name(hinted.action, upcard),
+        "text": action_name(hinted.action, upcard, hand=hand),
         "reasons": reasons(view, hinted.action),
         "values": values,
         "unit": {"": "", POINTS: "points of this hand"}.get(

@@ -222,11 +222,15 @@ function renderTable() {
 
 function promptText() {
   const table = game.table;
-  const option = selected && table.actions.discards && table.actions.discards[selected];
+  const option = chosen();
   if (!option) return table.prompt;
   if (option.discard === null) return `${written(selected)} was just taken from the pile: it cannot be discarded in this turn.`;
-  const deadwood = `${written(selected)} leaves ${option.deadwood === 0 ? "no" : option.deadwood} deadwood.`;
-  return `${deadwood} Tap it again to discard it.`;
+  const name = written(selected);
+  if (option.gin) return `${name} leaves no deadwood: tap again to go ${option.gin}.`;
+  const best = bestKnock();
+  const gin = best && table.actions.discards[best].gin;
+  if (gin) return `${gin[0].toUpperCase()}${gin.slice(1)} is possible with ${written(best)}; tap ${name} again to discard it.`;
+  return `${name} leaves ${option.deadwood} deadwood: tap again to discard it${option.knock === null ? "" : ", or knock"}.`;
 }
 
 /** The player's cards in the chosen order, each with the kind of its group. */
@@ -276,11 +280,13 @@ function renderActions() {
     if (last) buttons.push(make("a", { class: "plain button", href: `/replay?hand=${game.table.sheet.length}` }, "Replay with opinions"));
   } else if (actions.discards) {
     const knock = knockCard();
-    if (selected && actions.discards[selected].discard !== null) add(`Discard ${written(selected)}`, discard, "primary", "D");
+    const option = chosen();
+    if (option && option.discard !== null && !option.gin) add(`Discard ${written(selected)}`, discard, "primary", "D");
     if (knock) {
-      const { deadwood } = actions.discards[knock];
-      add(deadwood === 0 ? `Gin with ${written(knock)}` : `Knock with ${written(knock)} (${deadwood})`, knockNow, "gold", "K");
+      const { deadwood, gin } = actions.discards[knock];
+      add(gin ? `${gin[0].toUpperCase()}${gin.slice(1)} with ${written(knock)}` : `Knock with ${written(knock)} (${deadwood})`, knockNow, "gold", "K");
     }
+    if (option && option.gin) add("Discard, no gin", discardWithoutGin, "plain", "X");
   } else {
     if (actions.upcard !== undefined) add(`Take ${written(game.table.upcard)}`, () => act("upcard"), "", "U");
     if (actions.stock !== undefined) add("Draw from stock", () => act("stock"), "", "S");
@@ -367,7 +373,7 @@ function animate(places, before, cause) {
   }
 }
 
-/** Drag a card: within the hand to sort it, onto the pile to discard it. */
+/** Drag a card: within the hand to sort it, onto the pile to do what a second tap does. */
 function drag(event, button, code) {
   if (event.button !== 0) return;
   const start = { x: event.clientX, y: event.clientY };
@@ -390,7 +396,7 @@ function drag(event, button, code) {
     $("discards").classList.remove("target");
     if (now.type === "pointerup" && isOver($("discards"), now) && mayDiscard(code)) {
       selected = code;
-      discard();
+      playChosen();
       return;
     }
     const places = placesOfCards();
@@ -458,9 +464,18 @@ function choose(code) {
     say(game.table.waits_for_bot ? `It is ${game.table.opponent}'s turn.` : "Draw first.");
     return;
   }
-  if (selected === code) { discard(); return; }
+  if (selected === code) { playChosen(); return; }
   selected = code;
   render();
+}
+
+/** What the server says about discarding the chosen card. */
+const chosen = () => selected && game.table.actions.discards && game.table.actions.discards[selected];
+
+/** Discard the chosen card, or go gin with it: gin is given up only by `discardWithoutGin`. */
+function playChosen() {
+  if (chosen() && chosen().gin) knockNow();
+  else discard();
 }
 
 function discard() {
@@ -469,11 +484,21 @@ function discard() {
   send("act", { action: game.table.actions.discards[selected].discard });
 }
 
+function discardWithoutGin() {
+  if (chosen() && chosen().gin) discard();
+  else say("X is for a chosen card that makes gin.");
+}
+
 /** The card to knock with: the chosen one, otherwise the one that leaves least. */
 function knockCard() {
   const { discards } = game.table.actions;
+  if (discards && selected) return discards[selected].knock === null ? null : selected;
+  return bestKnock();
+}
+
+function bestKnock() {
+  const { discards } = game.table.actions;
   if (!discards) return null;
-  if (selected) return discards[selected].knock === null ? null : selected;
   const possible = Object.keys(discards).filter((code) => discards[code].knock !== null);
   return possible.sort((a, b) => discards[a].deadwood - discards[b].deadwood)[0] || null;
 }
@@ -545,7 +570,7 @@ function heatCell(chance, held) {
 // --- Keys -------------------------------------------------------------------------------------------------
 
 const SHORTCUTS = {
-  s: () => act("stock"), u: () => act("upcard"), p: () => act("pass"), d: discard, k: knockNow, g: knockNow,
+  s: () => act("stock"), u: () => act("upcard"), p: () => act("pass"), d: playChosen, x: discardWithoutGin, k: knockNow, g: knockNow,
   n: () => { const button = $("actions").querySelector("button"); if (game.table.end && button) button.click(); },
   h: () => notes.toggle("hint"), b: () => notes.toggle("belief"), t: () => notes.toggle("turns"), c: () => notes.toggle("sheet"),
   o: changeOrder, m: openMenu, "?": openMenu,
