@@ -2,7 +2,6 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
-LINKS := build/links
 MINUTES ?= 6
 SCALE ?= 1
 SECONDS_EACH ?= 60
@@ -33,7 +32,7 @@ help:
 	@echo "make clean   remove .venv and all caches"
 
 # The tested versions are in constraints.txt. torch comes first, so that nothing pulls another build of it.
-$(VENV)/installed: pyproject.toml setup.py constraints.txt
+$(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch
@@ -42,15 +41,12 @@ $(VENV)/installed: pyproject.toml setup.py constraints.txt
 
 install: $(VENV)/installed
 
-# Static tools follow no import hook: they read a tree of links in which agents/ and wrappers/ are where they install.
 lint: install
-	mkdir -p $(LINKS)/gin_env
-	ln -sfn $(CURDIR)/gin_env/* $(CURDIR)/agents $(CURDIR)/wrappers $(LINKS)/gin_env/
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	cd $(LINKS) && $(CURDIR)/$(BIN)/lint-imports --config $(CURDIR)/pyproject.toml
+	$(BIN)/lint-imports
 	$(BIN)/pyright --pythonpath $(BIN)/python
-	cd $(LINKS) && $(CURDIR)/$(BIN)/mypy --cache-dir $(CURDIR)/.mypy_cache --config-file $(CURDIR)/pyproject.toml -p gin_env
+	$(BIN)/mypy -p gin_env -p research
 
 # mypy leaves a core idle: the kernels that bots play by are compiled meanwhile, once for all processes of the tests.
 test:
@@ -69,7 +65,7 @@ test-long: install
 # Kernels as plain functions where a test can afford it; the others count for what is not compiled.
 coverage: install
 	rm -rf .coverage .coverage.* .coverage-report
-	-PYTHONPATH=$(CURDIR)/tests/support $(PYTEST) -p interpreted -m "not compiled and not long" --cov --cov-report=
+	-PYTHONPATH=$(CURDIR)/tests/helpers $(PYTEST) -p interpreted -m "not compiled and not long" --cov --cov-report=
 	-$(PYTEST) -m "compiled or long" --cov --cov-append --cov-report=
 	$(BIN)/coverage report
 	$(BIN)/coverage html --quiet
@@ -81,10 +77,10 @@ bench: install
 	$(BIN)/python benchmarks/run.py --json benchmarks/results/latest.json --plot benchmarks/results/latest.png
 
 soak: install
-	$(BIN)/python tests/support/soak.py --scale $(SCALE)
+	$(BIN)/python tests/helpers/soak.py --scale $(SCALE)
 
 # cosmic-ray changes the module in place, one change at a time, and puts it back. Kernels run uncompiled.
-mutants: export PYTHONPATH := tests/support
+mutants: export PYTHONPATH := tests/helpers
 mutants: export GIN_ENV_CACHE := $(CURDIR)/build/mutants/kernels
 mutants: install
 	rm -rf build/mutants && mkdir -p build/mutants
@@ -110,7 +106,7 @@ docs: install
 	@echo "the site is in docs/_build/html/index.html"
 
 pictures: install
-	PYTHONPATH=tests/support $(BIN)/python docs/pictures.py
+	PYTHONPATH=tests/helpers $(BIN)/python docs/pictures.py
 
 docs-links: install
 	$(BIN)/sphinx-build -q -b linkcheck -c docs -d docs/_build/doctrees . docs/_build/links

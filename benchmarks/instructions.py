@@ -1,6 +1,6 @@
 """Machine instructions of fixed amounts of work, which do not depend on the load of the machine.
 
-callgrind (of valgrind) runs one process for each of the `gin_env.speed.workloads`, which runs once to
+callgrind (of valgrind) runs one process for each of the `workloads`, which runs once to
 load its kernels and once for the count. (In a shared process, the counts of Python-heavy workloads vary by up
 to 2 % with the workloads run before.) `os.getppid`, which nothing else calls, marks where each count
 begins and ends: callgrind writes its counts and resets them whenever the C library's function of that name
@@ -43,7 +43,7 @@ if "COUNTING" in os.environ:
 """Lets callgrind count from here on."""
 COUNTED = f"""
 import os, sys
-from gin_env.speed.workloads import WORKLOADS
+from workloads import WORKLOADS
 for name in sys.argv[1:]:
     workload = WORKLOADS[name]
     work = (workload.counted_make or workload.make)()
@@ -62,7 +62,7 @@ class CannotCountError(Exception):
 
 def names() -> list[str]:
     """Return the names of the workloads that are counted."""
-    from gin_env.speed.workloads import WORKLOADS
+    from workloads import WORKLOADS
 
     return [name for name, workload in WORKLOADS.items() if workload.counted_rounds]
 

@@ -1,4 +1,4 @@
-"""gin-env's own measurements: `gin_env.speed.workloads`, training, first use, memory, scaling over cores.
+"""gin-env's own measurements: `workloads`, training, first use, memory, scaling over cores.
 
 It follows the protocol of the peers (`peers/worker.py`) and runs in the Python in which gin-env is installed.
 """
@@ -59,7 +59,7 @@ def cold() -> dict[str, float]:
 
 PLAYER = """
 import sys
-from gin_env.speed.workloads import simple_match
+from workloads import simple_match
 work = simple_match()
 work(1)
 print("ready", flush=True)
@@ -109,8 +109,8 @@ def scaling(seconds: float = 1.0) -> dict[str, float]:
     Threads play randomly in one kernel; processes, the usual way to use several cores, play matches with the
     Python part and the memory traffic that belong to them.
     """
-    from gin_env.speed.timing import rounds_for
-    from gin_env.speed.workloads import fused_play, simple_match
+    from timing import rounds_for
+    from workloads import fused_play, simple_match
 
     if len(CORES_AT_START) < 2:
         raise RuntimeError("one core only")
@@ -173,8 +173,8 @@ def training(free: bool):
 
 def load():
     """See `worker`."""
-    from gin_env.speed.timing import memory_per_game
-    from gin_env.speed.workloads import WORKLOADS
+    from timing import memory_per_game
+    from workloads import WORKLOADS
 
     rates = {name: workload.make for name, workload in WORKLOADS.items()}
     if importlib.util.find_spec("sb3_contrib"):

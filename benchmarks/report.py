@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from peer_environments import PEERS
+from workloads import WORKLOADS
 
-from gin_env.speed.workloads import WORKLOADS
 from gin_env.support import files, plots
 from gin_env.support.plots import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, new_figure, origin_line, sign_figure
 from gin_env.support.version import __version__

@@ -44,7 +44,8 @@ include_patterns = [
     "docs/**.ipynb",
     "examples/README.md",
     "examples/language_models/README.md",
-    "results/README.md",
+    "research/README.md",
+    "research/results/README.md",
     "benchmarks/NOTES.md",
 ]
 exclude_patterns = [

@@ -22,8 +22,6 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-INSTALLED = {"agents": "gin_env/agents", "wrappers": "gin_env/wrappers"}
-"""Top-level folders, and where they install."""
 PACKAGED = (".py", ".npz", ".safetensors", ".tcss", ".html", ".css", ".js", ".svg", "py.typed")
 
 
@@ -50,11 +48,7 @@ def project_urls(address: str, tag: str) -> str:
 
 def expected_files(tracked: list[str]) -> set[str]:
     """Files of the wheel that come from these tracked files, in addition to its own metadata."""
-    found = {name for name in tracked if name.startswith("gin_env/") and name.endswith(PACKAGED)}
-    for folder, place in INSTALLED.items():
-        inside = [name.removeprefix(folder) for name in tracked if name.startswith(f"{folder}/")]
-        found |= {place + name for name in inside if name.endswith(PACKAGED)}
-    return found
+    return {name for name in tracked if name.startswith("gin_env/") and name.endswith(PACKAGED)}
 
 
 def tracked_files() -> list[str]:

@@ -1,6 +1,6 @@
 """The last PettingZoo that had gin_rummy (1.26): RLCard's game behind PettingZoo's AEC interface.
 
-The loops are those of `gin_env/speed/workloads.py`, word for word. With torch and sb3-contrib installed also
+The loops are those of `benchmarks/workloads.py`, word for word. With torch and sb3-contrib installed also
 MaskablePPO through the wrapper of PettingZoo's own tutorial: one stream in which the seats alternate.
 """
 

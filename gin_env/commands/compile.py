@@ -26,7 +26,7 @@ def compile(
     The cache is in ~/.cache/gin-env, or in the folder GIN_ENV_CACHE. Installations of the same release on
     machines with the same kind of processor can share it.
     """
-    from gin_env.speed.warm_up import parts
+    from gin_env.commands.warm_up import parts
     from gin_env.support.kernel_cache import cache_folder, open_to_readers
 
     with tqdm(list(parts()), unit="part", delay=0.5) as bar:  # after the message that kernels are compiled

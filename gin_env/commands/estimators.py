@@ -36,7 +36,7 @@ def evaluate(
     ] = None,
 ) -> None:
     """Compare estimators by paper 003's metrics, log loss and calibration, turn by turn."""
-    from gin_env.reproduce.experiments.estimators import every_estimator
+    from gin_env import estimators
     from gin_env.support.plots import import_matplotlib
     from gin_env.training.estimators.evaluation import evaluate_estimators
     from gin_env.training.estimators.figures import draw_all
@@ -47,7 +47,7 @@ def evaluate(
         import_matplotlib()
     with progress_bar(games, "hand") as progress:
         result = evaluate_estimators(
-            names or every_estimator(), games, seed, opponent, progress.update, rules
+            names or estimators.readings(), games, seed, opponent, progress.update, rules
         )
     typer.echo(result.summary())
     if csv is not None:

@@ -22,7 +22,7 @@ from gin_env.estimators.registry import ESTIMATORS
 from gin_env.support import specs
 from gin_env.support.checks import unknown
 
-__all__ = ["Estimator", "known_cards", "make", "names", "no_memory", "parameters", "resolve"]
+__all__ = ["Estimator", "known_cards", "make", "names", "no_memory", "parameters", "readings", "resolve"]
 
 
 def names(*, needs_torch: bool | None = None) -> list[str]:
@@ -32,6 +32,16 @@ def names(*, needs_torch: bool | None = None) -> list[str]:
     ['uniform', 'omniscient', 'logistic', 'bayes', 'bayes-isru']
     """
     return ESTIMATORS.names(needs_torch)
+
+
+def readings() -> list[str]:
+    """Return every estimator by name, the ensemble in its three kinds and `bayes` also as the paper words it.
+
+    >>> "ensemble:switching=adaptive" in readings()
+    True
+    """
+    kinds = [f"ensemble:switching={switching}" for switching in ("paper", "fitted", "adaptive")]
+    return [*(name for name in names() if name != "ensemble"), *kinds, "bayes:likelihood=paper"]
 
 
 def parameters(name: str) -> dict[str, Any] | None:

@@ -63,7 +63,7 @@ class BayesEstimator(ProductEstimator):
     Parameters
     ----------
     table : frequencies of the observed players' turns: the name of a packaged table, or a file of
-        ``gin-rummy train estimator bayes``.
+        ``python -m research train estimator bayes``.
     least_observations : minimum number of observations of a bucket (of a turn with ``likelihood="paper"``);
         below it, the estimate is not changed.
     likelihood : the factor of a turn: ``"odds"``, our reading, or ``"paper"``, the paper taken literally.

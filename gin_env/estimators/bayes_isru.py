@@ -50,7 +50,7 @@ class BayesIsruEstimator(ProductEstimator):
     Parameters
     ----------
     table : frequencies of the observed players' turns: the name of a packaged table, or a file of
-        ``gin-rummy train estimator bayes-isru``.
+        ``python -m research train estimator bayes-isru``.
     alpha : α of the inverse-square-root unit.
     normalised : scale the likelihoods to the number of unknown cards before g, as the authors' player does.
     """

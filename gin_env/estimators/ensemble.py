@@ -55,7 +55,7 @@ FORMAT = ArrayFormat(
         "weights": (np.float64, (MAX_TURNS + 1, len(MEMBERS))),
     },
     described={"members": list},
-    command="gin-rummy train estimator ensemble",
+    command="python -m research train estimator ensemble",
 )
 
 
@@ -67,7 +67,7 @@ class EnsembleEstimator:
     switching : ``"paper"``, ``"fitted"`` or ``"adaptive"``, see above.
     members : names of estimators, with or without parameters; only ``"adaptive"`` accepts other members than
         `MEMBERS`.
-    table : a file of ``gin-rummy train estimator ensemble``; None for the packaged one.
+    table : a file of ``python -m research train estimator ensemble``; None for the packaged one.
     rate : speed of adaptation: the exponent of each factor, 1 for Bayes' rule.
     """
 
@@ -150,7 +150,7 @@ class EnsembleEstimator:
 
 
 def save_table(table: dict[str, Any], path: str | Path, metadata: dict[str, Any]) -> None:
-    """Write a table of `gin_env.training.estimators.ensemble.fit_table` (.npz), with its provenance."""
+    """Write a table of `research.recipes.estimators.ensemble.fit_table` (.npz), with its provenance."""
     FORMAT.write(path, table, metadata | {"members": MEMBERS})
 
 

@@ -1,8 +1,8 @@
 """Frequencies with which a card is held after a turn, by bucket of `gin_env.estimators.turn_buckets`.
 
 Papers 002 and 003 both count "10,000 games" of two Simple players; their estimators ``bayes-isru`` and
-``bayes`` here work on the same packaged table. ``gin-rummy train estimator bayes table.npz`` makes such a
-table.
+``bayes`` here work on the same packaged table. ``python -m research train estimator bayes table.npz`` makes
+such a table.
 
 A card counts as seen if, after a completed turn that did not end the hand, its place is unknown to the
 player who watched the turn; as held if the player whose turn it was has it then. So held / seen
@@ -35,7 +35,7 @@ FORMAT = ArrayFormat(
         "held_before": (np.int64, (NUM_RANKS,)),
     },
     described={"games": int, "turns": int, "opponents": list, "seed": int},
-    command="gin-rummy train estimator bayes",
+    command="python -m research train estimator bayes",
 )
 
 
@@ -97,7 +97,7 @@ def find_table(table: str | Path) -> Frequencies:
     if table not in packaged_tables():
         raise ValueError(
             f"unknown table of frequencies {str(table)!r}; choose from {', '.join(packaged_tables())}, "
-            f"or give a file ({TABLE_ENDING}) of `gin-rummy train estimator bayes`"
+            f"or give a file ({TABLE_ENDING}) of `python -m research train estimator bayes`"
         )
     return _packaged(str(table))
 

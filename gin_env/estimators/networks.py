@@ -223,7 +223,7 @@ def load(name: str, path: str | Path) -> tuple[nn.Module, dict[str, Any]]:
 
     Raises what `gin_env.support.tensor_files.read_tensors` raises.
     """
-    command = f"gin-rummy train estimator {name}"
+    command = f"python -m research train estimator {name}"
     tensors, metadata = read_tensors(path, f"network of {name}", WEIGHTS_VERSION, command)
     network: Any = NETWORKS[name]()
     fill_network(network, tensors, path)

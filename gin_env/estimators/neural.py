@@ -10,7 +10,7 @@ took it (1), their discard (52), and the current probabilities (52), in which kn
 authors' program (OurNNHandEstimator.java, PeterEFrancis/gin-rummy-AI) has these inputs too, with -1 for an
 upcard that was not taken, and ReLU in the first layer. There is one update for each turn that the opponent
 completes; before the first, the estimate is uniform. The paper does not give the amount of training data, the
-loss, the epochs or the number of generations: see `gin_env.training.estimators.network_trainer`.
+loss, the epochs or the number of generations: see `research.recipes.estimators.network_trainer`.
 
 ``shankar-cnn``: `gin_env.estimators.shankar` makes the image; 16, 32 and 64 filters of 3x3 with ReLU and 2x2
 pooling (same padding: without it a 17x13 image is used up after two of them), then one sigmoid for each
@@ -49,7 +49,7 @@ class _NetworkEstimator(Memoryless):
     Parameters
     ----------
     weights : the name of a packaged set of weights, by the observed players (see `packaged_weights`), or a
-        file of ``gin-rummy train estimator``.
+        file of ``python -m research train estimator``.
     """
 
     name = ""
@@ -168,7 +168,7 @@ def find_weights(name: str, weights: str) -> tuple[Any, dict[str, Any]]:
     if weights not in packaged_weights(name):
         raise ValueError(
             f"{name!r} has no weights {str(weights)!r}; choose from {', '.join(packaged_weights(name))}, "
-            f"or give a file ({ENDING}) of `gin-rummy train estimator {name}`"
+            f"or give a file ({ENDING}) of `python -m research train estimator {name}`"
         )
     return _packaged(name, str(weights))
 

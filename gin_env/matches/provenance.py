@@ -25,7 +25,7 @@ from gin_env.support import specs
 
 _PACKAGES = (("agents", bots), ("estimators", estimators))
 FOLDERS = {name: Path(package.__path__[0]) for name, package in _PACKAGES}
-"""The folders of packaged files; in a checkout, agents/ is next to gin_env/."""
+"""The folders of packaged files."""
 
 
 def describe_bot(bot: str | Agent, *, programs: bool = False) -> dict[str, Any]:

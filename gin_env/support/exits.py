@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import warnings
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -43,3 +45,14 @@ def one_line_errors(program: str) -> Iterator[None]:
         return
     print(f"{program}: {line}", file=sys.stderr)
     raise SystemExit(status)
+
+
+def command_line(program: str, run: Callable[[], object]) -> None:
+    """Run a command line: mistakes and warnings are one line each, and SIGTERM ends it like Ctrl-C.
+
+    So a terminated training saves its state, and the programs of bots are stopped.
+    """
+    warnings.formatwarning = lambda message, *_: f"warning: {message}\n"
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with one_line_errors(program):
+        run()

@@ -1,59 +1,97 @@
-"""Cache of compiled kernels that is never stale and never runs another user's code.
+"""Cache of compiled kernels that is never stale.
 
-numba's own cache checks the file that a kernel is written in, but not the files of the kernels that it
-calls. After an edit there it would run the old code. So the name of the cache folder contains a hash of every
-file of the package that holds a kernel: change one of them, and all kernels are compiled again, once.
+numba's own cache notices a change of the file that a kernel is written in, but not of the kernels that it
+calls or the constants that it takes from other files. So the files of a kernel are named after a hash of its
+module and of every module that this one imports, directly or not. An edit to a bot compiles that bot again,
+an edit to the rules compiles everything.
 
 The folder is ``~/.cache/gin-env`` (``$XDG_CACHE_HOME`` is respected), or ``$GIN_ENV_CACHE``. All
-installations of one release share it. ``gin-rummy compile`` fills it, for example when a container is built;
-a user who can only read it uses what is there.
+installations share it. ``gin-rummy compile`` fills it, for example when a container is built; a user who can
+only read it uses what is there. You can delete it at any time.
 
-The files hold machine code. A folder that other users can write is therefore refused, and so is one inside
-such a folder (unless that is sticky, as ``/tmp`` is). A kernel whose file is damaged, or can be written by
-other users, is compiled again. Where nothing can be kept (a full disk), kernels are compiled for this process
+The files hold machine code, so a folder that belongs to another user or that others can write is refused. A
+damaged file is compiled again. Where nothing can be kept (a full disk), kernels are compiled for this process
 only. Each problem is reported in one line on stderr; none is an error.
 """
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
-import pickle
+import re
 import stat
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
-_CONSTANTS = ("state.py",)
-"""Files without a kernel whose constants are compiled into kernels (a test checks them)."""
-
-
-def kernel_sources() -> list[Path]:
-    """Return every file of the package that defines a kernel or a constant of one, in a fixed order."""
-    folders = [Path(__file__).parents[1]]
-    for name in ("gin_env.agents", "gin_env.wrappers"):  # in a checkout they are next to the package
-        spec = find_spec(name)
-        if spec is not None and spec.origin is not None:
-            folders.append(Path(spec.origin).parent)
-    files = {file for folder in folders for file in folder.rglob("*.py")}
-    return sorted(file for file in files if file.name in _CONSTANTS or b"@kernel" in file.read_bytes())
+_IMPORT = re.compile(r"^[ \t]*(?:from ([\w.]+) import (\([^)]*\)|[^\n]*)|import ([\w.]+))", re.MULTILINE)
 
 
-def fingerprint(sources: list[Path]) -> str:
-    """Return twelve hex digits that change with any byte of any of the files."""
-    digest = hashlib.sha256()
+def sources(module: str) -> list[Path]:
+    """Return the files of a loaded module and of all that it imports from its package and from gin_env.
+
+    Imports anywhere in a file count, also those inside functions.
+    """
+    roots = ("gin_env", module.partition(".")[0])
+    found: dict[Path, None] = {}
+    waiting = [_file(module)]
+    while waiting:
+        file = waiting.pop()
+        if file is not None and file not in found:
+            found[file] = None
+            waiting += [_file(name) for name in _imports(file) if name.partition(".")[0] in roots]
+    return list(found)
+
+
+@cache
+def fingerprint(module: str) -> str:
+    """Return twelve hex digits that change with any byte of the `sources` of a module."""
     # Sorted by name and content: a checkout and an installation have different folders.
-    for name, code in sorted((source.name.encode(), source.read_bytes()) for source in sources):
-        digest.update(name + b"\0" + code + b"\0")
-    return digest.hexdigest()[:12]
+    files = sorted((file.name, _digest(file)) for file in sources(module))
+    return hashlib.sha256(repr(files).encode()).hexdigest()[:12]
+
+
+@cache
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+@cache
+def _imports(file: Path) -> list[str]:
+    """Return the names of the modules that a file imports."""
+    found = []
+    for package, imported, alone in _IMPORT.findall(file.read_text()):
+        names = [f"{package}.{name}" for name in re.findall(r"(\w+)(?: as \w+)?", imported)]
+        modules = [name for name in names if _file(name)]
+        if alone or len(modules) < len(names):  # other names are what the package itself defines
+            found.append(alone or package)
+        found += modules
+    return found
+
+
+@cache
+def _file(module: str) -> Path | None:
+    """Return the file of a module, given that its top package is loaded; None if there is none.
+
+    Nothing is imported to find it: its package might be in the middle of its own import.
+    """
+    root, *inner = module.split(".")
+    top = sys.modules.get(root)
+    if not inner:
+        file = getattr(top, "__file__", None)
+        return Path(file) if file else None
+    for folder in getattr(top, "__path__", ()):
+        base = Path(folder, *inner)
+        for file in (base.with_suffix(".py"), base / "__init__.py"):
+            if file.is_file():
+                return file
+    return None
 
 
 @cache
@@ -63,16 +101,13 @@ def cache_folder() -> Path | None:
         os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "gin-env"
     )
     # Another release of numba could not read the files of this one.
-    folder = Path(base).absolute() / f"{fingerprint(kernel_sources())}-numba-{numba.__version__}"
+    folder = Path(base).absolute() / f"numba-{numba.__version__}"
     try:
-        if not folder.is_dir():
-            folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            folder.mkdir(mode=0o700, exist_ok=True)
-        folder = folder.resolve()
-        if open_place := place_open_to_others(folder):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if _is_open_to_others(folder):
             say_once(
-                f"kernels are not cached in {folder}, because other users can write to {open_place}: remove "
-                "that permission and delete the contents, or set GIN_ENV_CACHE to a folder of your own"
+                f"kernels are not cached in {folder}, because other users can write to it: delete it, or set "
+                "GIN_ENV_CACHE to a folder of your own"
             )
         elif os.access(folder, os.R_OK | os.X_OK):
             return folder
@@ -87,41 +122,12 @@ def can_keep() -> bool:
     return folder is not None and os.access(folder, os.W_OK)
 
 
-def place_open_to_others(path: Path) -> Path | None:
-    """Return the file or folder itself, or the first folder above it, that other users can change.
-
-    Root and this user are not "others". Neither is a group that has the user's name and no other members, as
-    many systems set it up.
-    """
-    below: os.stat_result | None = None
-    for place in (path, *path.parents):
-        about = place.stat()
-        # In a sticky folder others can create files, but not replace those of this user.
-        sticky = below is not None and bool(about.st_mode & stat.S_ISVTX)
-        if _is_open_to_others(about, sticky):
-            return place
-        below = about
-    return None
-
-
-def _is_open_to_others(about: os.stat_result, sticky: bool = False) -> bool:
-    if os.name != "posix":
-        return False
-    writable = about.st_mode & stat.S_IWOTH or (
-        about.st_mode & stat.S_IWGRP and not _is_private_group(about.st_gid)
+def _is_open_to_others(folder: Path) -> bool:
+    """Return whether the folder is somebody else's (not root's), or anybody else can write to it."""
+    about = folder.stat()
+    return os.name == "posix" and bool(
+        about.st_uid not in (os.getuid(), 0) or about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     )
-    return about.st_uid not in (os.getuid(), 0) or bool(writable and not sticky)
-
-
-def _is_private_group(number: int) -> bool:
-    import grp
-    import pwd
-
-    try:
-        user, group = pwd.getpwuid(os.getuid()), grp.getgrgid(number)
-    except KeyError:
-        return False
-    return group.gr_name == user.pw_name and set(group.gr_mem) <= {user.pw_name}
 
 
 def open_to_readers(folder: Path) -> None:
@@ -136,80 +142,39 @@ def say_once(line: str) -> None:
     print(f"gin-env: {line}", file=sys.stderr, flush=True)
 
 
-# --- numba's cache, keyed by module and checked ---------------------------------------------------------
-
-
 class _Locator:
-    """Keeps all kernels in one folder, named after their modules: installations elsewhere share them."""
+    """Tells numba where the files of a kernel are: named after its module and what is in it."""
 
     def __init__(self, module: str) -> None:
-        self.module = module
-        self._folder = cache_folder() or Path()
+        self._key = f"{module}-{fingerprint(module)}"
 
     @classmethod
     def from_function(cls, function: Callable[..., Any], _: str) -> _Locator:
         return cls(function.__module__)
 
     def get_cache_path(self) -> str:
-        return str(self._folder)
+        return str(cache_folder())
 
     def get_source_stamp(self) -> str:
-        return self._folder.name
+        return self._key
 
     def get_disambiguator(self) -> str:
-        return self.module
+        return self._key
 
     def ensure_cache_path(self) -> None:
         pass
 
 
-class _KernelImplementation(CompileResultCacheImpl):
+class _KernelFiles(CompileResultCacheImpl):
     _locator_classes: list[type[object]] = [_Locator]  # noqa: RUF012
-
-
-class _KernelFiles(IndexDataCacheFile):
-    """numba's files of one kernel, refused unless they are this user's and whole."""
-
-    def _load_index(self) -> Any:
-        with suppress(FileNotFoundError):
-            if _is_open_to_others(os.stat(self._index_path)):
-                raise PermissionError(errno.EPERM, "other users can write to this file", self._index_path)
-        return super()._load_index()
-
-    def _save_data(self, name: str, data: Any) -> None:
-        content = self._dump(data)
-        with self._open_for_write(self._data_path(name)) as file:
-            file.write(hashlib.sha256(content).digest() + content)
-
-    def _load_data(self, name: str) -> Any:
-        path = Path(self._data_path(name))
-        content = path.read_bytes()
-        if _is_open_to_others(path.stat()) or hashlib.sha256(content[32:]).digest() != content[:32]:
-            raise ValueError("other users can write to the file, or it is damaged")
-        return pickle.loads(content[32:])
-
-    @contextmanager
-    def _open_for_write(self, filepath: str) -> Iterator[Any]:
-        with super()._open_for_write(filepath) as file:
-            os.chmod(file.name, 0o644)  # whatever the umask is
-            yield file
-
-    def remove(self) -> None:
-        """Delete the index: data files without an index are written over."""
-        Path(self._index_path).unlink(missing_ok=True)
 
 
 class KernelCache(FunctionCache):
     """numba's cache of one kernel; files that cannot be read or written are not an error."""
 
-    _impl_class = _KernelImplementation
+    _impl_class = _KernelFiles
     full = False
     """For all kernels: a file could not be written, so nothing more is saved."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
-        files: Any = self._cache_file
-        self._cache_file: Any = _KernelFiles(self._cache_path, self._impl.filename_base, files._source_stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
@@ -219,9 +184,9 @@ class KernelCache(FunctionCache):
                 return overload
         except Exception:  # a damaged pickle raises nearly anything
             pass
-        say_once(f"damaged or unprotected kernels in {cache_folder()} are compiled again")
+        say_once(f"damaged kernels in {cache_folder()} are compiled again")
         with suppress(OSError):  # then it cannot be written either, which `save_overload` says
-            self._cache_file.remove()
+            self.flush()
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:

@@ -18,8 +18,8 @@ from gin_env.agents.cfr.bot import CfrBot, CfrPlusBot
 from gin_env.agents.cfr.strategy import decide
 from gin_env.agents.cfr.table import StrategyTable, packaged_table
 from gin_env.support.array_files import ArrayFileError
-from gin_env.training.cfr import trainer as cfr_training
-from gin_env.training.cfr.trainer import CFRSettings, CFRTrainer
+from research.recipes.cfr import trainer as cfr_training
+from research.recipes.cfr.trainer import CFRSettings, CFRTrainer
 
 ABSTRACTIONS = list(cfr_sets.KINDS)
 PACKAGED = ["paper", "plus"]
@@ -277,7 +277,7 @@ def test_command_line_trains_and_resumes(tmp_path):
 def test_packaged_table_records_its_provenance(abstraction):
     table = packaged_table(abstraction)
     assert table.metadata["abstraction"] == abstraction
-    assert table.metadata["command"].startswith("gin-rummy train cfr")
+    assert table.metadata["command"].startswith("python -m research train cfr")
     assert {"seed", "iterations", "date", "version", "candidates", "exploration"} <= table.metadata.keys()
     assert table.visited.mean() > 0.3
     assert (table.strategy[table.visited] <= 1).all()
@@ -325,7 +325,8 @@ def test_tables_of_other_versions_and_abstractions_raise(tmp_path, monkeypatch):
     table.save(path)
     monkeypatch.undo()
     with pytest.raises(
-        ArrayFileError, match="has version 99, this release reads 1; make it again with `gin-rummy train cfr`"
+        ArrayFileError,
+        match="has version 99, this release reads 1; make it again with `python -m research train cfr`",
     ):
         StrategyTable.load(path)
     StrategyTable(table.strategy, table.metadata | {"abstraction": "paper 000"}).save(path)

@@ -13,7 +13,7 @@ from gin_env.agents.cfr.strategy import Strategy
 from gin_env.batch import Games
 from gin_env.game.rules import Rules
 from gin_env.game.state import STATE
-from gin_env.training.cfr import kernels
+from research.recipes.cfr import kernels
 
 KIND, WHICH = abstractions.KINDS["paper"], abstractions.CANDIDATES["least"]
 SIZE = abstractions.number_of_sets(KIND)

@@ -15,7 +15,7 @@ from gin_env.agents.hand_strength.networks import build
 from gin_env.agents.hand_strength.weights import save_network
 from gin_env.batch import Games
 from gin_env.estimators.risk import discard_risks
-from gin_env.reproduce.experiments import hand_strength_figures
+from research.papers.truong2021 import hand_strength_figures
 
 
 @pytest.fixture(scope="module")

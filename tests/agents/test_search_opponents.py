@@ -29,7 +29,7 @@ from gin_env.observations.candidates import CONTEXT  # noqa: E402
 from gin_env.observations.memory import NUM_MEMORY  # noqa: E402
 from gin_env.observations.views import PlayerView  # noqa: E402
 from gin_env.support.tensor_files import TensorFileError, write_tensors  # noqa: E402
-from gin_env.training.search_networks import collect_decisions  # noqa: E402
+from research.recipes.search_networks import collect_decisions  # noqa: E402
 
 pytestmark = pytest.mark.compiled
 
@@ -184,7 +184,7 @@ def test_incomplete_file_is_refused(tmp_path):
 def test_network_of_another_size_is_refused():
     shapes, opponents = (packaged_networks()[name] for name in ("simple", "opponents"))
     assert HandShapes(shapes)
-    with pytest.raises(TensorFileError, match="train it again with gin-rummy train opponents"):
+    with pytest.raises(TensorFileError, match="train it again with python -m research train opponents"):
         HandShapes(opponents)
 
 

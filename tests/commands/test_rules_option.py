@@ -13,8 +13,8 @@ from gin_env.cli import app
 from gin_env.estimators.frequencies import Frequencies
 from gin_env.game.rules import rules_option
 from gin_env.training.estimators.positions import play_hands
-from gin_env.training.hand_strength import recipes
-from gin_env.training.hand_strength.data_sets import DataSet
+from research.recipes.hand_strength import recipes
+from research.recipes.hand_strength.data_sets import DataSet
 
 NO_NEW_GAMES = {
     "bench",
@@ -87,7 +87,7 @@ def test_hand_strength_data_is_played_by_the_rules(tmp_path):
 
 def test_data_set_carries_its_rules(tmp_path):
     pytest.importorskip("pyarrow")
-    from gin_env.records import dataset
+    from examples import dataset
 
     arguments = ("--hands", 30, "--bot", "simple", "--estimator", "uniform", "--rules", "straight")
     gin_rummy("dataset", tmp_path, *arguments)
@@ -103,8 +103,8 @@ def test_data_set_carries_its_rules(tmp_path):
 def test_exploiter_is_trained_and_judged_by_the_rules(tmp_path, recwarn):
     pytest.importorskip("tyro")
     from gin_env.agents.policies.candidate_network import load_candidate_policy
-    from gin_env.reproduce.experiments.exploit import QUICK
     from gin_env.training import exploiter
+    from research.questions.exploit import QUICK
 
     settings = exploiter.settings_against("simple", tmp_path / "run", rules=("straight",), **QUICK)
     result = exploiter.play_exploiter(exploiter.train_exploiter(settings), 2)

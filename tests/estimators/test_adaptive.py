@@ -10,7 +10,7 @@ from gin_env.batch import Games
 from gin_env.estimators.base import advance_slots
 from gin_env.game.rules import Rules
 from gin_env.matches.matches import play_match
-from gin_env.reproduce.experiments import adaptive
+from research.papers.francis2021 import adaptive
 
 pytestmark = pytest.mark.compiled
 

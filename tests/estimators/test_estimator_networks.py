@@ -25,13 +25,13 @@ from gin_env.estimators.public_history import (
     known_cards,
     opponent_turns,
 )
-from gin_env.training.estimators import ensemble as ensemble_training
-from gin_env.training.estimators.ensemble import _fit
 from gin_env.training.estimators.positions import Positions, collect_positions, play_hands
+from research.recipes.estimators import ensemble as ensemble_training
+from research.recipes.estimators.ensemble import _fit
 
 torch = pytest.importorskip("torch")
 from gin_env.estimators import networks  # noqa: E402 (they need torch)
-from gin_env.training.estimators import network_trainer  # noqa: E402
+from research.recipes.estimators import network_trainer  # noqa: E402
 
 NETWORK_NAMES = ("nn", "shankar-cnn", "suit-equivariant")
 ESTIMATORS = [
@@ -268,7 +268,7 @@ def test_weights_of_another_version_or_invalid_numbers_raise(weights, tmp_path, 
 def test_packaged_weights_record_their_provenance(name, setting):
     _, metadata = find_weights(name, setting)
     assert metadata["estimator"] == name
-    assert f"gin-rummy train estimator {name}" in metadata["command"]
+    assert f"python -m research train estimator {name}" in metadata["command"]
     assert json.dumps(metadata)
 
 

@@ -36,9 +36,9 @@ from gin_env.estimators.turn_buckets import (
     UPCARD_ONLY,
     suit_relation,
 )
-from gin_env.training.estimators import by_name, counting
-from gin_env.training.estimators.counting import count_frequencies
 from gin_env.wrappers.sb3 import GinRummyVecEnv
+from research.recipes.estimators import by_name, counting
+from research.recipes.estimators.counting import count_frequencies
 
 pytestmark = pytest.mark.compiled
 
@@ -349,7 +349,7 @@ def test_packaged_table_records_its_provenance():
     table = find_table("simple")
     assert table.metadata["games"] == 10_000
     assert table.metadata["opponents"] == ["simple"]
-    assert "gin-rummy train estimator bayes" in table.metadata["command"]
+    assert "python -m research train estimator bayes" in table.metadata["command"]
     assert "10,000 games" in str(table)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 @pytest.mark.compiled
 def test_golden_hand_matches_the_file():
-    """After an intended change, run ``python tests/support/golden_transcript.py`` and review the diff."""
+    """After an intended change, run ``python tests/helpers/golden_transcript.py`` and review the diff."""
     assert golden_transcript.transcript() == golden_transcript.FILE.read_text()
 
 

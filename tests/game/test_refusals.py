@@ -12,12 +12,12 @@ from gin_env import agents
 from gin_env.batch import Games
 from gin_env.envs.gymnasium_env import GinRummyEnv
 from gin_env.envs.vector_env import GinRummyVectorEnv
+from gin_env.estimators import readings
 from gin_env.game.state import status
-from gin_env.reproduce.experiments.estimators import every_estimator
-from gin_env.training.estimators import ensemble
 from gin_env.training.estimators.evaluation import evaluate_estimators
 from gin_env.training.estimators.positions import collect_positions
 from gin_env.training.generations import loop
+from research.recipes.estimators import ensemble
 
 
 def test_estimators_need_different_names():
@@ -82,7 +82,7 @@ def test_render_without_a_mode_warns(make):
 
 
 def test_all_estimators_are_compared_by_default():
-    names = every_estimator()
+    names = readings()
     assert {"uniform", "omniscient", "bayes"} <= set(names)
     assert "ensemble" not in names
     assert sorted(name for name in names if name.startswith("ensemble")) == [

@@ -24,7 +24,7 @@ from gin_env.matches.intervals import (
     win_rate_difference_interval,
     win_rate_interval,
 )
-from gin_env.reproduce.experiments import interval_coverage
+from research.questions import interval_coverage
 
 MATCHES = 2000
 

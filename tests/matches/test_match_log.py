@@ -13,7 +13,7 @@ from gin_env.game.rules import Rules
 from gin_env.matches import match_log
 from gin_env.matches.match_log import MatchLog
 from gin_env.matches.tournaments import play_tournament
-from gin_env.training import tonic
+from research.recipes import tonic
 
 pytestmark = pytest.mark.compiled
 

@@ -22,10 +22,10 @@ from gin_env.envs.vector_env import GinRummyVectorEnv
 from gin_env.game import words
 from gin_env.matches.provenance import spell_out_bot
 from gin_env.observations import candidates, memory
-from gin_env.reproduce import registry as reproduce
-from gin_env.reproduce.results import load, stored
 from gin_env.support import specs
 from gin_env.support.specs import format_value
+from research.reproduce import registry as reproduce
+from research.reproduce.results import load, stored
 
 pytestmark = pytest.mark.compiled
 
@@ -38,7 +38,7 @@ PAGES = sorted(
         *(ROOT / "docs" / "results").rglob("*.md"),
         ROOT / "examples" / "README.md",
         ROOT / "examples" / "language_models" / "README.md",
-        ROOT / "results" / "README.md",
+        ROOT / "research" / "results" / "README.md",
         ROOT / "benchmarks" / "NOTES.md",
     ]
 )
@@ -268,21 +268,21 @@ def test_invalid_command_is_detected():
         ("gin-rummy mach", "No such command 'mach'"),
         ("gin-rummy match simple", "Missing parameter: b"),
         ("gin-rummy match simple random --games many", "valid integer"),
-        ("gin-rummy train cfr x.npz --iteration 3", "No such option"),
+        ("python -m research train cfr x.npz --iteration 3", "No such option"),
     ):
         with pytest.raises(Exception, match=message):
             check_command(line)
     with pytest.raises(ValueError, match="unknown bot 'tonik'"):
         check_command("gin-rummy match tonik simple --games 20")
     with pytest.raises(ValueError, match="unknown experiment"):
-        check_command("gin-rummy reproduce 000/claims 000/claim")
-    assert "gin-rummy reproduce 001/claims" in commands_of(ROOT / "docs" / "results" / "paper-001.md")
+        check_command("python -m research run 000/claims 000/claim")
+    assert "python -m research run 001/claims" in commands_of(ROOT / "docs" / "results" / "paper-001.md")
     assert len(commands_of(ROOT / "docs" / "bots.md")) > 8
 
 
-@pytest.mark.parametrize("name", stored(ROOT / "results"))
+@pytest.mark.parametrize("name", stored(ROOT / "research" / "results"))
 def test_command_of_every_result_parses(name):
-    command = load(ROOT / "results", name).command
+    command = load(ROOT / "research" / "results", name).command
     if command.startswith("gin-rummy "):
         check_command(command)
     else:

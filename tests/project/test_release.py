@@ -59,10 +59,10 @@ def test_project_address_precedes_the_extras(release):
 
 
 def test_wheel_holds_code_and_data_of_top_level_folders(release):
-    tracked = ["gin_env/game/cards.py", "gin_env/py.typed", "agents/simple.py", "README.md"]
+    tracked = ["gin_env/game/cards.py", "gin_env/py.typed", "gin_env/agents/simple.py", "README.md"]
     tracked += [
-        "agents/data/policy.safetensors",
-        "wrappers/sb3.py",
+        "gin_env/agents/data/policy.safetensors",
+        "gin_env/wrappers/sb3.py",
         "tests/game/test_cards.py",
         "gin_env/notes.txt",
     ]

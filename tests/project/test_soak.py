@@ -25,13 +25,13 @@ def test_soak_prints_one_line_per_check_without_failures():
 
 
 def test_soak_writes_its_table_as_a_result(tmp_path):
-    from gin_env.reproduce.registry import find
-    from gin_env.reproduce.results import load
+    from research.reproduce.registry import find
+    from research.reproduce.results import load
 
     arguments = ("--scale", "0.001", "--only", "calls,programs", "--seed", "3", "--out", str(tmp_path))
     assert run(*arguments).exit_code == 0
     result = load(tmp_path, "long-checks")
-    command = "python tests/support/soak.py --scale 0.001 --only calls,programs --seed 3"
+    command = "python tests/helpers/soak.py --scale 0.001 --only calls,programs --seed 3"
     assert (result.command, result.seed) == (command, 3)
     assert [(row["check"], row["found"]) for row in result.rows] == [("calls", 0), ("programs", 0)]
     assert "| bots in other programs | 1 matches | 0 |" in find("long-checks").table(result.rows)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from examples import dataset
 from gin_env import Rules, estimators
 from gin_env.cli import app
 from gin_env.game.cards import NUM_CARDS
-from gin_env.records import dataset
 
 pytest.importorskip("pyarrow")
 SETTING = {"hands": 200, "shard_size": 80, "seed": 5, "bot": "simple", "estimator": "bayes"}

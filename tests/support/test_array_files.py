@@ -22,11 +22,11 @@ from gin_env.estimators import ensemble, frequencies
 from gin_env.estimators.frequencies import Frequencies
 from gin_env.support import array_files
 from gin_env.support.array_files import ArrayFileError, ArrayFormat
-from gin_env.training.cfr.trainer import CHECKPOINT, CFRSettings, CFRTrainer
 from gin_env.training.generations import experience
 from gin_env.training.generations.experience import load_experiences
-from gin_env.training.hand_strength import data_sets
-from gin_env.training.hand_strength.data_sets import DataSet
+from research.recipes.cfr.trainer import CHECKPOINT, CFRSettings, CFRTrainer
+from research.recipes.hand_strength import data_sets
+from research.recipes.hand_strength.data_sets import DataSet
 
 SMALL = ArrayFormat(
     kind="small file",

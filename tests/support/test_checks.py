@@ -10,10 +10,10 @@ from gin_env.batch import Games
 from gin_env.game.actions import check_action
 from gin_env.game.deals import check_dealer
 from gin_env.game.streams import check_seed
-from gin_env.solvers.cfr import check_iterations
 from gin_env.support.checks import check_integer, check_number, result_array
-from gin_env.training.estimators.counting import count_frequencies
 from gin_env.training.estimators.positions import collect_positions
+from research.recipes.estimators.counting import count_frequencies
+from research.small_games.cfr import check_iterations
 
 TAKERS = {
     "an action": check_action,

@@ -14,7 +14,7 @@ from worker_tasks import die, fail, square, wait_on_node
 from gin_env import play_match
 from gin_env.support import ray_workers
 from gin_env.support.workers import Workers
-from gin_env.training.hand_strength import data_sets
+from research.recipes.hand_strength import data_sets
 
 ray = pytest.importorskip("ray", reason='Ray is not installed: pip install "gin-env[ray]"')
 pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore")]  # warnings of Ray itself

@@ -28,7 +28,7 @@ from gin_env.matches.shards import shard_size
 from gin_env.matches.tournaments import play_tournament
 from gin_env.support import workers
 from gin_env.support.workers import Workers
-from gin_env.training.hand_strength import data_sets
+from research.recipes.hand_strength import data_sets
 
 PARENT = """
 import os, signal, time

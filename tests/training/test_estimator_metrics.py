@@ -12,12 +12,12 @@ from hands_in_words import ONE_GAME, Table
 
 from gin_env import agents, cards, cli, estimators
 from gin_env.envs.estimate_plane import ESTIMATE
-from gin_env.reproduce.experiments.estimators import drift_areas
 from gin_env.training.estimators import evaluation
 from gin_env.training.estimators.evaluation import evaluate_estimators
 from gin_env.training.estimators.figures import FIGURES, draw_all
 from gin_env.training.estimators.metrics import METRICS, held_ranks, measure
 from gin_env.training.estimators.positions import Positions, collect_positions
+from research.papers.francis2021.estimators import drift_areas
 
 HAND = "AH 2H 3H 4H 5H 6H 7H 8H 9H TH"
 

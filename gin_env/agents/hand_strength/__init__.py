@@ -1,0 +1,19 @@
+"""Hand strength by neural networks: the players of paper 002 and extensions.
+
+Source: the data-driven hand-strength evaluation of the EAAI 2021 Gin Rummy challenge (paper 002). Details
+that the paper leaves open follow the authors' repository (github.com/sangttruong/ginrummy). Each module names
+its part of the paper.
+
+- `features` computes the inputs of the networks, `networks` defines them, and `weights` reads and writes
+  files.
+- `bots` holds the players.
+- `research.recipes.hand_strength` makes data sets, and trains and selects each network by name.
+- `gin_env.estimators.risk` is equation 5.
+
+The seed matters as much as the kind of network, and longer training lowers the error without improving the
+play (docs/results/paper-002.md, "Length of training"). Training therefore takes three epochs instead of the
+paper's 96, trains five networks of each kind, and selects one by its games. Results:
+docs/results/paper-002.md, "Table 1".
+
+The package imports torch only when a network is made or loaded.
+"""

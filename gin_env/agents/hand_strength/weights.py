@@ -1,0 +1,88 @@
+"""Files of hand-strength networks (safetensors with their provenance), and the packaged networks by name."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gin_env.support.tensor_files import (
+    ENDING,
+    TensorFileError,
+    fill_network,
+    read_tensors,
+    write_tensors,
+)
+
+if TYPE_CHECKING:
+    from gin_env.agents.hand_strength.networks import HandStrength
+
+FILE_VERSION = "2"
+"""Increased when the inputs or the layers of the networks change. Files of other versions are refused."""
+COMMAND = "python -m research train hand-strength"
+
+
+def save_network(path: str | Path, network: HandStrength, metadata: dict[str, Any]) -> None:
+    """Write a network with its provenance; ``metadata["architecture"]`` must name its architecture."""
+    write_tensors(path, "hand-strength network", FILE_VERSION, network.state_dict(), metadata)
+
+
+def load_network(path: str | Path) -> tuple[HandStrength, dict[str, Any]]:
+    """Return (network, metadata) from a file. Raises as `gin_env.support.tensor_files.read_tensors` does."""
+    tensors, metadata = read_tensors(path, "hand-strength network", FILE_VERSION, COMMAND)
+    from gin_env.agents.hand_strength.networks import build
+
+    try:
+        network = build(metadata["architecture"])
+    except (ValueError, TypeError, KeyError) as error:
+        raise TensorFileError(
+            f"{path} lacks a valid description of its network: {str(error)[:200]}"
+        ) from error
+    fill_network(network, tensors, path)
+    return network.eval(), metadata
+
+
+def packaged_names() -> list[str]:
+    """Return the names of the packaged networks."""
+    folder = files("gin_env.agents.hand_strength") / "data"
+    return sorted(
+        entry.name.removesuffix(ENDING) for entry in folder.iterdir() if entry.name.endswith(ENDING)
+    )
+
+
+@cache
+def _packaged(name: str) -> tuple[HandStrength, dict[str, Any]]:
+    with as_file(files("gin_env.agents.hand_strength") / "data" / (name + ENDING)) as path:
+        return load_network(path)
+
+
+def find_network(network: str | Path) -> tuple[HandStrength, dict[str, Any]]:
+    """Return (network, metadata) of a packaged network or a ``.safetensors`` file.
+
+    Raises TypeError, FileNotFoundError, TensorFileError, or ValueError for an unknown name.
+    """
+    if not isinstance(network, str | Path):
+        raise TypeError(f"network must be a name or the path of a {ENDING} file, not {network!r}")
+    if str(network).endswith(ENDING):
+        return load_network(network)
+    if network not in packaged_names():
+        raise ValueError(
+            f"unknown network {str(network)!r}; choose from {', '.join(packaged_names())}, "
+            f"or give the path of a {ENDING} file"
+        )
+    return _packaged(str(network))
+
+
+def trained_with(network: str | Path, metadata: dict[str, Any]) -> str:
+    """Return the name of the estimator used to train a network.
+
+    Raises TensorFileError if the metadata do not contain it.
+    """
+    data = metadata.get("data")
+    estimator = data.get("estimator") if isinstance(data, dict) else None
+    if not isinstance(estimator, str):
+        raise TensorFileError(
+            f"the network {network} does not say which estimator it was trained with; pass one as estimator="
+        )
+    return estimator

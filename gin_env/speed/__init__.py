@@ -1,1 +1,0 @@
-"""Speed measurements of the engine and the bots."""

@@ -1,0 +1,81 @@
+"""The commands that tune a bot's parameters: ``python -m research tune ...``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gin_env.commands.options import Json, Resume, RulesOption, progress_bar, resumable, say, say_written
+from gin_env.support.atomic import check_targets
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
+
+
+@app.command(
+    "tonic",
+    epilog="Examples:  \n"
+    "`python -m research tune tonic --csv trials.csv --json tonic.json --plot trials.png --resume`  \n"
+    "`python -m research tune tonic --opponent simple --trials 40 --seed 7`",
+)
+def tune_tonic(
+    trials: Annotated[int, typer.Option(help="Number of combinations to try, including the start")] = 100,
+    games: Annotated[
+        int, typer.Option(help="Number of games per match, even; a trial plays one to nine matches")
+    ] = 2000,
+    final_games: Annotated[int, typer.Option(help="Number of games per match of the finalists")] = 20_000,
+    finalists: Annotated[int, typer.Option(help="Number of best trials that play again on new decks")] = 5,
+    seed: Annotated[int, typer.Option(help="Random seed of combinations and decks")] = 1,
+    opponent: Annotated[
+        list[str] | None,
+        typer.Option(help="Opponent; can be given several times; default: the three of paper 001"),
+    ] = None,
+    start: Annotated[str, typer.Option(help="Bot to start from and to beat")] = "tonic-paper",
+    rules: RulesOption = None,
+    csv: Annotated[
+        Path | None, typer.Option(help="CSV file to write during the run, with a line for each trial")
+    ] = None,
+    json: Json = None,
+    plot: Annotated[Path | None, typer.Option(help="Picture of the trials to write (.png)")] = None,
+    resume: Resume = False,
+) -> None:
+    """Search the increments of Tonic's estimator and its knock thresholds by turn."""
+    from gin_env.support.plots import check_picture
+    from research.recipes import tonic
+
+    check_targets(csv, json, plot)
+    if plot is not None:
+        check_picture(plot)
+    opponents = tuple(opponent or tonic.OPPONENTS)
+    with resumable(resume, json, csv, plot) as log:
+        with progress_bar(trials + finalists + 1, "trial") as progress:
+            result = tonic.tune_tonic(
+                trials,
+                games,
+                seed,
+                opponents=opponents,
+                start=start,
+                finalists=finalists,
+                final_games=final_games,
+                rules=rules,
+                trials_csv=csv,
+                progress=progress.update,
+                log=log,
+            )
+        for title, candidates in (
+            ("Finalists", result.finalists),
+            ("Verdict, on other decks", result.verdict),
+        ):
+            say(f"\n{title}: games won in per cent, {final_games:,} against each opponent\n", json)
+            say("   mean " + " ".join(f"{one:>24}" for one in opponents), json)
+            for candidate in candidates:
+                rates = " ".join(f"{100 * candidate.win_rate(one):24.2f}" for one in opponents)
+                say(f"{100 * candidate.mean_win_rate:7.2f} {rates}  {candidate.bot}", json)
+        if result.head_to_head is not None:
+            say(f"\n{result.head_to_head}", json)
+        if json is not None:
+            result.save(json)
+        if plot is not None:
+            tonic.draw_trials(result, plot)
+        say_written(csv, json, plot)

@@ -1,0 +1,1 @@
+"""The experiments about each paper, a folder for each."""

@@ -1,0 +1,254 @@
+"""Paper 003's player that "dynamically learns which of the hand estimators performs better", in play.
+
+The safe-discard player uses the adaptive mixture of estimators, with a memory that lasts for the whole game,
+and plays long games against an opponent that changes style on the way. It is compared with the same mixture
+without a memory and with each member alone. All players play the same decks, from both seats.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from gin_env import agents, estimators
+from gin_env.agents import Agent
+from gin_env.agents.safe_discard import SafeDiscardBot
+from gin_env.agents.turns import play_bot
+from gin_env.batch import Games
+from gin_env.estimators.base import Estimator
+from gin_env.estimators.ensemble import MEMBERS as PAPER_MEMBERS
+from gin_env.estimators.ensemble import EnsembleEstimator
+from gin_env.estimators.public_history import known_cards
+from gin_env.game.cards import NUM_CARDS, card_columns
+from gin_env.game.rules import Rules
+from gin_env.game.state import DISCARD
+from gin_env.matches.intervals import win_rate_difference_interval, win_rate_interval
+from gin_env.observations.views import PlayerView
+from gin_env.support.files import write_json
+from research.reproduce.experiment import (
+    Experiment,
+    Row,
+    Run,
+    by,
+    counts_of_wins,
+    in_order,
+    interval,
+    markdown,
+    more_interval,
+    more_won,
+    percent,
+)
+
+TARGET_SCORE = 500
+"""Games of about 30 hands, long enough to learn from."""
+CHANGE = 12
+"""Hands after which the opponent changes style."""
+STYLES = ("simple", "tonic-paper")
+"""Bots that the members' weights were trained on; the weights named ``tonic`` on today's `tonic-paper`."""
+MEMBERS = tuple(
+    f"{name}:weights={watched}" for name in ("nn", "shankar-cnn") for watched in ("simple", "tonic")
+)
+PLAYERS: dict[str, tuple[str | tuple[str, ...], bool]] = {
+    **{f"`{member}`": (member, False) for member in MEMBERS},
+    "mixture of these four, no memory": (MEMBERS, False),
+    "mixture of these four, memory": (MEMBERS, True),
+    "`ensemble:switching=adaptive`, no memory": (PAPER_MEMBERS, False),
+    "`ensemble:switching=adaptive`, memory": (PAPER_MEMBERS, True),
+}
+"""Label -> (estimator, or members of an adaptive mixture; whether it learns during the game)."""
+OPPONENTS = (*STYLES, f"{STYLES[0]}, then {STYLES[1]}", f"{STYLES[1]}, then {STYLES[0]}")
+GAMES = 2000
+
+
+class StyleChangingBot:
+    """A bot that plays as one bot in the first `hands` hands of a game, and then as another."""
+
+    def __init__(self, first: str | Agent, then: str | Agent, hands: int) -> None:
+        self.first, self.then, self.hands = agents.resolve(first), agents.resolve(then), hands
+        self.name = f"{self.first.name}, then {self.then.name}"
+
+    def act(self, view: PlayerView) -> np.ndarray:
+        """See `Agent.act`."""
+        changed = view.records["public"]["hand_number"] >= self.hands
+        actions = np.empty(len(view), np.int64)
+        for bot, mine in ((self.first, np.flatnonzero(~changed)), (self.then, np.flatnonzero(changed))):
+            if len(mine):
+                actions[mine] = bot.act(view[mine])
+        return actions
+
+
+class ToldSafeDiscardBot(SafeDiscardBot):
+    """`SafeDiscardBot` that receives the estimates as an argument."""
+
+    def decide(self, view: PlayerView, estimates: np.ndarray) -> np.ndarray:
+        """Return the actions, int64 (n,), for estimates float32 (n, 52)."""
+        return self._decide(view, estimates)
+
+
+def play_long_games(
+    estimator: Estimator, learns: bool, opponent: Agent, games: int, seed: int, rules: Rules, change: int
+) -> dict[str, Any]:
+    """Play games of the safe-discard player with an estimator, each deal from both seats.
+
+    An estimator that learns sees every decision of the player. Otherwise it sees only the discards, the only
+    decisions that use its estimates.
+
+    Returns ``wins`` and ``decided`` for each deal, and ``losses``: the sum of the log losses of the cards in
+    unknown places at the player's discards and the number of these cards, as two pairs, for hands before
+    number `change` and for the later ones.
+    """
+    bot = ToldSafeDiscardBot(estimator)
+    batch = Games(games, rules, "game")
+    numbers = np.arange(games)
+    seats = numbers % 2
+    batch.start(seed=seed, episodes=(numbers // 2).astype(np.uint64), twins=seats == 1)
+    memory = estimator.new_memory(games)
+    losses = np.zeros((2, 2))
+    for running in batch.until_over():
+        ours = batch.to_move()[running] == seats[running]
+        mine, theirs = running[ours], running[~ours]
+        if len(mine):
+            view = batch.views(mine)
+            shown = np.flatnonzero(learns | (view.records["public"]["phase"] == DISCARD))
+            estimates = np.zeros((len(mine), NUM_CARDS), np.float32)
+            if len(shown):
+                own = memory[mine[shown]]
+                estimates[shown] = estimator.advance(view[shown], own)
+                memory[mine[shown]] = own
+            hands = batch.state["private"]["hand"][mine, 1 - seats[mine]]
+            add_losses(view, estimates, hands, change, losses)
+            batch.play(mine, bot.decide(view, estimates))
+        if len(theirs):
+            play_bot(batch, opponent, theirs)
+    reached = batch.state["public"]["scores"] >= rules.target_score
+    won = reached[numbers, seats].reshape(-1, 2)
+    return {
+        "wins": won.sum(axis=1).tolist(),
+        "decided": reached.any(axis=1).reshape(-1, 2).sum(axis=1).tolist(),
+        "losses": losses.tolist(),
+    }
+
+
+def add_losses(
+    view: PlayerView, estimates: np.ndarray, hands: np.ndarray, change: int, losses: np.ndarray
+) -> None:
+    """Add the log losses of estimates at discards to `losses`, float64 (2, 2); see `play_long_games`.
+
+    `hands` are the opponents' cards, masks uint64 (n,).
+    """
+    public = view.records["public"]
+    held = card_columns(hands)
+    _, unknown, _ = known_cards(view)
+    given = np.clip(np.where(held, estimates, 1.0 - estimates).astype(np.float64), 1e-6, 1.0)
+    each = -(np.log(given) * unknown).sum(axis=1)
+    discarding = public["phase"] == DISCARD
+    later = public["hand_number"] >= change
+    for part in range(2):
+        chosen = discarding & (later == bool(part))
+        losses[part] += each[chosen].sum(), unknown[chosen].sum()
+
+
+def make_estimator(made_of: str | tuple[str, ...], learns: bool) -> Estimator:
+    """Return an estimator by name, or the adaptive mixture of members; it adapts only if it `learns`."""
+    if isinstance(made_of, str):
+        return estimators.make(made_of)
+    return EnsembleEstimator("adaptive", made_of, rate=float(learns))
+
+
+def make_opponent(name: str) -> Agent:
+    """Return a bot by name, or for ``A, then B`` a bot that changes from A to B."""
+    first, _, then = name.partition(", then ")
+    return StyleChangingBot(first, then, CHANGE) if then else agents.make(name)
+
+
+def measure_adaptive(run: Run) -> list[Row]:
+    """Measure every player against steady and changing opponents; the folder keeps each finished pair."""
+    run.estimators += [*MEMBERS, "ensemble:switching=adaptive"]
+    run.used(*STYLES)
+    rules = Rules(target_score=run.size(TARGET_SCORE, 100))
+    change = run.size(CHANGE, 2)
+    rows: list[Row] = []
+    for number, opponent in enumerate(OPPONENTS):
+        played: dict[str, dict[str, Any]] = {}
+        for place, (label, (made_of, learns)) in enumerate(PLAYERS.items()):
+            path = run.folder / f"opponent-{number}-player-{place}.json"
+            if not path.exists():
+                run.say(f"{label} against {opponent}")
+                done = play_long_games(
+                    make_estimator(made_of, learns),
+                    learns,
+                    make_opponent(opponent),
+                    run.size(GAMES, 10),
+                    run.seed,
+                    rules,
+                    change,
+                )
+                write_json(path, done)
+            played[label] = json.loads(path.read_text())
+            rows.append(adaptive_row(label, opponent, played))
+    return rows
+
+
+def adaptive_row(label: str, opponent: str, played: dict[str, dict[str, Any]]) -> Row:
+    """Return a player's row; with a memory also its gain in games won over no memory, on the same decks."""
+    wins, decided = (np.array(played[label][key]) for key in ("wins", "decided"))
+    low, high = win_rate_interval(wins, decided)
+    row: Row = {
+        "player": label,
+        "opponent": opponent,
+        "games": 2 * len(wins),
+        "won": percent(wins.sum() / max(decided.sum(), 1)),
+        "low": percent(low),
+        "high": percent(high),
+        "deals": counts_of_wins((wins, decided)),
+    }
+    for part, (total, count) in zip(("before", "after"), played[label]["losses"], strict=True):
+        row[f"log_loss_{part}"] = round(total / count, 5) if count else None
+    without = played.get(label.replace(", memory", ", no memory")) if ", memory" in label else None
+    if without is not None:
+        others = np.array(without["wins"]), np.array(without["decided"])
+        low, high = win_rate_difference_interval((wins, decided), others)
+        more = wins.sum() / max(decided.sum(), 1) - others[0].sum() / max(others[1].sum(), 1)
+        row |= more_won(more, low, high, counts_of_wins((wins, decided), others))
+    return row
+
+
+def adaptive_table(rows: Sequence[Row]) -> str:
+    """Return a table of games won and of log losses before and after the change, and one of the gains."""
+    found = by(rows, "player", "opponent")
+    opponents = in_order(rows, "opponent")
+    lines = []
+    for player in in_order(rows, "player"):
+        cells = [player]
+        for opponent in opponents:
+            row = found[player, opponent]
+            losses = [row["log_loss_before"], row["log_loss_after"]]
+            cells += [interval(row, 1), ", ".join("" if one is None else f"{one:.4f}" for one in losses)]
+        lines.append(cells)
+    header = ["estimator", *chain.from_iterable((f"against {one}", "log loss") for one in opponents)]
+    differences = [(row["player"], row["opponent"], more_interval(row)) for row in rows if "more" in row]
+    text = f"The two log losses are those of the first {CHANGE} hands of a game and of the later hands."
+    return "\n\n".join(
+        [
+            markdown(header, lines),
+            text,
+            markdown(["estimator", "against", "gain in games won over no memory"], differences),
+        ]
+    )
+
+
+EXPERIMENTS = [
+    Experiment(
+        "003/adaptive",
+        "Adaptive ensembles against opponents that change style",
+        measure_adaptive,
+        adaptive_table,
+        games=GAMES,
+        seed=43,
+        time="a quarter of an hour",
+    )
+]

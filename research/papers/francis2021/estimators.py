@@ -1,0 +1,322 @@
+"""Paper 003: a comparison of the estimators of the opponent's hand, also against stronger players."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from gin_env import agents, estimators
+from gin_env.game.cards import card_columns
+from gin_env.support.plots import BLUE, ORANGE, new_figure, save_figure
+from gin_env.training.estimators import figures
+from gin_env.training.estimators.evaluation import Evaluation, estimate_along, evaluate_estimators
+from gin_env.training.estimators.metrics import METRICS, measure
+from gin_env.training.estimators.positions import Positions
+from research.reproduce.experiment import (
+    Experiment,
+    Row,
+    Run,
+    by,
+    half_width,
+    in_order,
+    markdown,
+    plus_minus,
+    ratio_row,
+)
+
+ENSEMBLES = tuple(f"ensemble:switching={switching}" for switching in ("paper", "fitted", "adaptive"))
+TITLES = {
+    "squared_difference": "squared difference",
+    "integrity_loss": "integrity loss %",
+    "minimum_top_largest": "minimum top",
+    "top_cards": "top n",
+    "drift_area": "drift area",
+    "log_loss": "log loss",
+    "calibration_error": "calibration error",
+    "microseconds": "µs a view",
+}
+
+
+def measure_metrics(run: Run) -> list[Row]:
+    """Measure a row for each estimator over all samples (turn None), and one for each estimator and turn."""
+    members = run.some(estimators.readings(), 4)
+    run.estimators += members
+    run.used("simple")
+    result = evaluate_estimators(members, run.size(50_000, 200), run.seed, "simple")
+    rows = [
+        {"estimator": name, "turn": None, "hands": result.hands, "samples": int(result.counts.sum())}
+        | {metric: round(float(result.overall(metric)[number]), 6) for metric in METRICS}
+        | {
+            "calibration_error": round(float(result.calibration_error()[number]), 6),
+            "microseconds": round(float(1e6 * result.seconds[number] / result.counts.sum()), 4),
+            "bins": result.bins[number].round(3).tolist(),
+        }
+        for number, name in enumerate(result.names)
+    ]
+    return rows + turn_rows(result)
+
+
+def turn_rows(result: Evaluation) -> list[Row]:
+    """Return rows with the mean and standard error of each metric after each turn."""
+    means = {metric: (result.mean(metric), result.standard_error(metric)) for metric in METRICS}
+    rows: list[Row] = []
+    for number, name in enumerate(result.names):
+        for turn in np.flatnonzero(result.counts).tolist():
+            row: Row = {"estimator": name, "turn": turn, "samples": int(result.counts[turn])}
+            for metric, (mean, error) in means.items():
+                row[metric] = float(f"{mean[number, turn]:.6g}")
+                few = np.isnan(error[number, turn])
+                row[f"{metric}_error"] = None if few else float(f"{error[number, turn]:.6g}")
+            rows.append(row)
+    return rows
+
+
+def metrics_table(rows: Sequence[Row]) -> str:
+    """Return the table of the metrics over all samples."""
+    lines = [
+        [f"`{row['estimator']}`", *(f"{row[key]:.4f}" for key in TITLES)]
+        for row in rows
+        if row["turn"] is None
+    ]
+    return markdown(["estimator", *TITLES.values()], lines)
+
+
+def evaluation_of(rows: Sequence[Row]) -> Evaluation:
+    """Return the evaluation with these rows, for pictures; its times are zero."""
+    overall = [row for row in rows if row["turn"] is None]
+    names = [row["estimator"] for row in overall]
+    found = by((row for row in rows if row["turn"] is not None), "estimator", "turn")
+    turns = 1 + max(turn for _, turn in found)
+    counts = np.zeros(turns, np.int64)
+    sums = np.zeros((len(names), turns, len(METRICS)))
+    squares = np.zeros_like(sums)
+    for (name, turn), row in found.items():
+        n = counts[turn] = row["samples"]
+        for column, metric in enumerate(METRICS):
+            mean, error = row[metric], row[f"{metric}_error"] or 0.0
+            sums[names.index(name), turn, column] = n * mean
+            squares[names.index(name), turn, column] = n * (mean**2 + error**2 * (n - 1))
+    bins = np.array([row["bins"] for row in overall])
+    hands = overall[0]["hands"]
+    return Evaluation(tuple(names), "simple", hands, 0, counts, sums, squares, bins, np.zeros(len(names)))
+
+
+def draw_turns(metric: str, rows: Sequence[Row], path: Path, origin: str) -> None:
+    """Draw a metric after each turn."""
+    figures.draw_metric(evaluation_of(rows), metric, path, origin)
+
+
+def draw_calibration(rows: Sequence[Row], path: Path, origin: str) -> None:
+    """Draw frequencies against estimated probabilities."""
+    figures.draw_calibration(evaluation_of(rows), path, origin)
+
+
+# --- Sums over the turns of a hand, which are not independent --------------------------------------------
+
+
+def sums_by_hand(
+    run: Run,
+    names: Sequence[str],
+    bot: str,
+    hands: int,
+    values_of: Callable[[np.ndarray, Positions], np.ndarray] = measure,
+    width: int = len(METRICS),
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return sums over the samples of each hand of `bot` against itself, and the number of samples.
+
+    `values_of` returns `width` values for each sample of one estimator, shape (n, width), from its estimates
+    and the positions. The sums are float64 (estimators, hands, width), the numbers float64 (hands,).
+    """
+    run.estimators += [name for name in names if name not in run.estimators]
+    run.used(bot)
+    members = [estimators.make(name) for name in names]
+    counts, sums = np.zeros(hands), np.zeros((len(names), hands, width))
+    for positions, numbers, each, _ in estimate_along(members, agents.make(bot), hands, run.seed):
+        np.add.at(counts, numbers, 1)
+        for index, estimates in enumerate(each):
+            np.add.at(sums[index], numbers, values_of(estimates, positions))
+    return sums, counts
+
+
+# --- Stronger players -----------------------------------------------------------------------------------
+
+BOTS = ("simple", "tonic-paper", "tonic")
+NETWORKS = ("nn", "shankar-cnn")
+WEIGHTS = ("simple", "tonic")
+
+
+def measure_stronger(run: Run) -> list[Row]:
+    """Measure the reduction of the uniform log loss by networks, on hands of each bot against itself."""
+    networks = [f"{network}:weights={watched}" for network in NETWORKS for watched in WEIGHTS]
+    rows: list[Row] = []
+    for bot in run.some(BOTS, 2):
+        run.say(f"hands of {bot}")
+        sums, _ = sums_by_hand(run, ["uniform", *networks], bot, run.size(3000, 40))
+        uniform, *losses = sums[:, :, list(METRICS).index("log_loss")]
+        rows += [
+            {"bot": bot, "estimator": name} | ratio_row(100 * (uniform - loss), uniform)
+            for name, loss in zip(networks, losses, strict=True)
+        ]
+    return rows
+
+
+def stronger_table(rows: Sequence[Row]) -> str:
+    """Return a table with a row for each set of weights and a column for each bot."""
+    found = by(rows, "estimator", "bot")
+    bots = in_order(rows, "bot")
+    lines = [
+        [f"`{name}`", *(plus_minus(found[name, bot], 1) for bot in bots)]
+        for name in sorted(in_order(rows, "estimator"), reverse=True)
+    ]
+    return markdown(["weights", *(f"on `{bot}` (%)" for bot in bots)], lines)
+
+
+def draw_stronger(rows: Sequence[Row], path: Path, origin: str) -> None:
+    """Draw a group of bars for each network and bot, with a bar for each set of weights."""
+    figure, [[axes]] = new_figure(8, 4.5)
+    found = by(rows, "estimator", "bot")
+    groups = [(network, bot) for network in NETWORKS for bot in in_order(rows, "bot")]
+    for offset, watched, colour in ((-0.2, "simple", BLUE), (0.2, "tonic", ORANGE)):
+        chosen = [found[f"{network}:weights={watched}", bot] for network, bot in groups]
+        bars = axes.bar(
+            np.arange(len(groups)) + offset,
+            [row["value"] for row in chosen],
+            0.38,
+            yerr=[half_width(row) for row in chosen],
+            color=colour,
+            label="trained on " + {"simple": "simple", "tonic": "tonic-paper"}[watched],
+        )
+        axes.bar_label(bars, fmt="%.1f", fontsize=8, padding=2)
+    axes.set_xticks(range(len(groups)), [f"{network}\nagainst {bot}" for network, bot in groups])
+    axes.set_ylabel("log loss of the uniform estimate saved (%)")
+    axes.legend(fontsize=8)
+    save_figure(figure, path, dpi=120, origin=origin)
+
+
+# --- Readings of P(B | A) in `bayes` --------------------------------------------------------------------
+
+READINGS = {
+    "uniform": "not used: all unknown cards equally likely (`uniform`)",
+    "bayes:likelihood=paper": "the paper's formula: frequency of the turn while a card of the rank is held",
+    "bayes": "odds after the turn divided by odds before it (`bayes`)",
+}
+
+
+def measure_readings(run: Run) -> list[Row]:
+    """Measure each reading of P(B | A) by four metrics."""
+    sums, counts = sums_by_hand(run, list(READINGS), "simple", run.size(50_000, 200))
+    return [
+        {"estimator": name, "metric": metric, "samples": int(counts.sum())}
+        | ratio_row(of_name[:, list(METRICS).index(metric)], counts)
+        for name, of_name in zip(READINGS, sums, strict=True)
+        for metric in ("log_loss", "squared_difference", "integrity_loss", "top_cards")
+    ]
+
+
+def readings_table(rows: Sequence[Row]) -> str:
+    """Return a table with a row for each reading; log losses have their intervals."""
+    found = by(rows, "estimator", "metric")
+    lines = [
+        (
+            READINGS[name],
+            plus_minus(found[name, "log_loss"], 4),
+            f"{found[name, 'squared_difference']['value']:.4f}",
+            f"{found[name, 'integrity_loss']['value']:.1f}",
+            f"{found[name, 'top_cards']['value']:.2f}",
+        )
+        for name in in_order(rows, "estimator")
+    ]
+    return markdown(["P(B \\| A) is", "log loss", "squared difference", "integrity loss %", "top n"], lines)
+
+
+# --- The drift area as paper 003 prints it --------------------------------------------------------------
+
+
+def drift_areas(estimates: np.ndarray, hands: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return the drift areas with our weight and with the printed weight, float64 (n, 2).
+
+    `estimates` have shape (n, 52); `hands` are the opponents' ten cards, masks uint64 (n,). If i is the
+    smallest number of most probable cards that include k held ones, the drift area of
+    `gin_env.training.estimators.metrics` adds (11 - k)(i - k), and the one that paper 003 prints adds
+    (11 - i)(i - k). Equal probabilities are ordered at random.
+    """
+    order = np.lexsort((rng.random(estimates.shape), -estimates), axis=1)
+    held = np.take_along_axis(card_columns(hands), order, axis=1)
+    places = 1 + np.nonzero(held)[1].reshape(len(estimates), -1)
+    k = np.arange(1, places.shape[1] + 1)
+    late = places - k
+    return np.stack([((11 - k) * late).sum(axis=1), ((11 - places) * late).sum(axis=1)], axis=1).astype(float)
+
+
+WEIGHTINGS = {"ours": "weight 11 - k (ours)", "printed": "weight 11 - i (as printed)"}
+"""Columns of `drift_areas`."""
+
+
+def measure_drift(run: Run) -> list[Row]:
+    """Measure both readings of the drift area for every estimator."""
+    names, rng = run.some(estimators.readings(), 4), np.random.default_rng(run.seed)
+
+    def areas(estimates: np.ndarray, positions: Positions) -> np.ndarray:
+        return drift_areas(estimates, positions.hands, rng)
+
+    sums, counts = sums_by_hand(run, names, "simple", run.size(5000, 200), areas, len(WEIGHTINGS))
+    return [
+        {"estimator": name, "weight": weight, "samples": int(counts.sum())}
+        | ratio_row(of_name[:, column], counts, 3)
+        for name, of_name in zip(names, sums, strict=True)
+        for column, weight in enumerate(WEIGHTINGS)
+    ]
+
+
+def drift_table(rows: Sequence[Row]) -> str:
+    """Return a table with a row for each estimator."""
+    found = by(rows, "estimator", "weight")
+    lines = [
+        [f"`{name}`", *(plus_minus(found[name, weight], 1) for weight in WEIGHTINGS)]
+        for name in in_order(rows, "estimator")
+    ]
+    return markdown(["estimator", *WEIGHTINGS.values()], lines, "lrr")
+
+
+EXPERIMENTS = [
+    Experiment(
+        "003/drift-area",
+        "The drift area as printed in paper 003, and ours",
+        measure_drift,
+        drift_table,
+        games=0,
+        time="a minute",
+    ),
+    Experiment(
+        "003/bayes-readings",
+        "Readings of P(B | A) in bayes",
+        measure_readings,
+        readings_table,
+        games=0,
+        time="a minute",
+    ),
+    Experiment(
+        "003/metrics",
+        "All estimators by the metrics of paper 003, Figures 2 to 6",
+        measure_metrics,
+        metrics_table,
+        games=0,
+        time="two minutes",
+        pictures={
+            **{f"estimators/{name}": partial(draw_turns, metric) for metric, name in figures.FIGURES.items()},
+            "estimators/calibration.png": draw_calibration,
+        },
+    ),
+    Experiment(
+        "003/stronger-players",
+        "Networks against stronger players",
+        measure_stronger,
+        stronger_table,
+        games=0,
+        time="a minute",
+        pictures={"estimators/stronger_bots.png": draw_stronger},
+    ),
+]

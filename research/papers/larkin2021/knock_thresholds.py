@@ -1,0 +1,165 @@
+"""Figures 2 and 4 of paper 001: the length of hands, and Simple with other knock thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from gin_env.matches.matches import MatchResult
+from gin_env.support.plots import BLUE, new_figure, save_figure
+from research.questions.claims import turns_of_hands
+from research.reproduce.experiment import (
+    TONIC,
+    VARIABLE,
+    Experiment,
+    Row,
+    Run,
+    by,
+    interval,
+    markdown,
+    match_row,
+    percent,
+)
+
+THRESHOLDS = {
+    "10": "simple",
+    "8": "simple:knock_at=8",
+    "6": "simple:knock_at=6",
+    "4": "simple:knock_at=4",
+    "variable": VARIABLE,
+}
+"""Knocking strategies of the Simple player in paper 001, in the order of Figure 4."""
+
+
+def measure_turns(run: Run) -> list[Row]:
+    """Measure how many hands of Simple against itself have each number of turns."""
+    run.used("simple")
+    counts = np.bincount(turns_of_hands("simple", run.size(100_000), run.seed))
+    return [{"turns": turns, "hands": int(count)} for turns, count in enumerate(counts) if count]
+
+
+def turns_table(rows: Sequence[Row]) -> str:
+    """Return the table of hands by turns of a player, rounded up: the non-dealer can have one more turn."""
+    hands: dict[int, int] = {}
+    for row in rows:
+        hands[(row["turns"] + 1) // 2] = hands.get((row["turns"] + 1) // 2, 0) + row["hands"]
+    total = sum(hands.values())
+    header = ["turns of a player", *map(str, hands)]
+    return markdown(header, [["hands (%)", *(f"{100 * count / total:.1f}" for count in hands.values())]])
+
+
+def measure_thresholds(run: Run) -> list[Row]:
+    """Measure Simple with each threshold against the default and the variable one, and Tonic against each.
+
+    ``undercut`` is the share of the knocks of Simple with the threshold that its opponent undercuts.
+    """
+    pairs = [(bot, "simple") for bot in THRESHOLDS.values() if bot != "simple"]
+    pairs += [(bot, VARIABLE) for bot in THRESHOLDS.values() if bot != VARIABLE]
+    pairs += [(TONIC, bot) for bot in THRESHOLDS.values()]
+    rows = []
+    for pair in pairs:
+        match = run.match(*pair, 20_000)
+        rows.append(match_row(match, undercut=undercut(match, 1 if pair[0] == TONIC else 0)))
+    return rows
+
+
+def undercut(match: MatchResult, player: int) -> float:
+    """Return the share of this player's knocks that the opponent undercuts, in per cent."""
+    return percent(match.undercuts[1 - player] / max(match.knocks[player], 1))
+
+
+def thresholds_table(rows: Sequence[Row]) -> str:
+    """Return a table with a column for each of the two panels of Figure 4 and one for Tonic."""
+    found = by(rows, "bot", "opponent")
+    lines = [
+        (
+            label,
+            interval(found.get((bot, "simple"), {})),
+            interval(found.get((bot, VARIABLE), {})),
+            interval(found.get((TONIC, bot), {})),
+            *(undercuts(found.get(pair, {})) for pair in ((bot, "simple"), (TONIC, bot))),
+        )
+        for label, bot in THRESHOLDS.items()
+    ]
+    header = [
+        "Simple knocks at",
+        "against Simple (4a)",
+        "against Simple (variable) (4b)",
+        "Tonic against it",
+        "its knocks undercut by Simple, %",
+        "by Tonic, %",
+    ]
+    return markdown(header, lines)
+
+
+def undercuts(row: Row) -> str:
+    """Return the share of knocks undercut as text; empty without a match."""
+    return f"{row['undercut']:.1f}" if "undercut" in row else ""
+
+
+def draw_turns(rows: Sequence[Row], path: Path, origin: str) -> None:
+    """Draw Figure 2 of paper 001: the distribution of the number of turns of a player in a hand."""
+    turns = np.repeat([row["turns"] for row in rows], [row["hands"] for row in rows])
+    figure, [[axes]] = new_figure(6.4, 3.6)
+    axes.bar(
+        [row["turns"] / 2 for row in rows],
+        [100 * row["hands"] / len(turns) for row in rows],
+        width=0.4,
+        color=BLUE,
+    )
+    axes.axvline(turns.mean() / 2, color="black", linestyle="--", label=f"mean {turns.mean() / 2:.2f}")
+    axes.set(xlabel="turns of each player (half: the non-dealer had one more)", ylabel="hands (%)")
+    axes.set_title(f"Simple against itself, {len(turns):,} hands (001, Figure 2)", fontsize=10)
+    axes.legend()
+    save_figure(figure, path, dpi=150, origin=origin)
+
+
+def draw_thresholds(title: str, opponent: str | None, rows: Sequence[Row], path: Path, origin: str) -> None:
+    """Draw bars with intervals: each threshold against `opponent`, or Tonic against each for None."""
+    found = by(rows, "bot", "opponent")
+    pairs = {
+        label: (TONIC, bot) if opponent is None else (bot, opponent) for label, bot in THRESHOLDS.items()
+    }
+    chosen = {label: found[pair] for label, pair in pairs.items() if pair in found}
+    figure, [[axes]] = new_figure(6.4, 3.6)
+    values = np.array([row["won"] for row in chosen.values()])
+    ends = np.array([(row["low"], row["high"]) for row in chosen.values()]).T
+    axes.bar(list(chosen), values, yerr=np.abs(ends - values), color=BLUE, capsize=4, width=0.6)
+    for place, value in enumerate(values):
+        axes.text(place, 2, f"{value:.1f}", ha="center", color="white")
+    axes.axhline(50, color="black", linewidth=1)
+    axes.set(ylim=(0, 80), xlabel="Simple knocks at", ylabel="games won (%)")
+    axes.set_title(title, fontsize=10)
+    save_figure(figure, path, dpi=150, origin=origin)
+
+
+EXPERIMENTS = [
+    Experiment(
+        "001/figure-2",
+        "Figure 2 of paper 001: length of hands in turns",
+        measure_turns,
+        turns_table,
+        games=0,
+        pictures={"paper_001_figure_2.png": draw_turns},
+    ),
+    Experiment(
+        "001/figure-4",
+        "Figure 4 of paper 001: knock thresholds of the Simple player",
+        measure_thresholds,
+        thresholds_table,
+        pictures={
+            "paper_001_figure_4a.png": partial(
+                draw_thresholds, "Simple with each threshold, against the default (001, Figure 4a)", "simple"
+            ),
+            "paper_001_figure_4b.png": partial(
+                draw_thresholds, "Simple with each threshold, against the variable one (Figure 4b)", VARIABLE
+            ),
+            "paper_001_tonic_against_thresholds.png": partial(
+                draw_thresholds, "Tonic against Simple with each threshold", None
+            ),
+        },
+    ),
+]

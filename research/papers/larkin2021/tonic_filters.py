@@ -1,0 +1,274 @@
+"""Paper 001's open question on Tonic's discards: the impact of each filter, and their order.
+
+"We might reorder the hierarchy of filters based on individual filter impact" (001, "Improvements to Current
+Heuristics"). In Tonic the filters work "in concert": a card kept by any of them is kept, so their order does
+not matter. It matters if they are applied one after the other and a filter that would leave no card is
+skipped.
+"""
+
+# mypy: disable-error-code="no-untyped-def,return-value"
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+from gin_env.agents.paper import PAPER_BOTS
+from gin_env.agents.tonic import (
+    TonicBot,
+    cards_believed_held,
+    cards_near_runs,
+    desired_cards,
+    kept_pairs,
+    knock_limit,
+    last_choice,
+    tonic_draw,
+)
+from gin_env.game.cards import pick_card
+from gin_env.game.engine import discards_allowed
+from gin_env.game.hands import available_cards, discard_or_knock, own_turn
+from gin_env.game.melds import best_set_cards, least_deadwood_discards, run_cards
+from gin_env.game.state import DISCARD
+from gin_env.observations.views import PlayerView
+from gin_env.support.compilation import kernel
+from research.reproduce.experiment import (
+    TONIC,
+    Experiment,
+    Row,
+    Run,
+    by,
+    gain_row,
+    in_order,
+    interval,
+    markdown,
+    more_interval,
+    named,
+)
+
+PAIRS, RUNS, DESIRED = 0, 1, 2
+FILTERS = {"pairs": PAIRS, "runs": RUNS, "desired": DESIRED}
+"""The cards each filter keeps: pairs; cards two ranks beyond a run; cards the opponent may want."""
+TUNED: dict[str, Any] = {
+    "increment": 0.1,
+    "decrement": 0.2,
+    "decline": 0.5,
+    "knock_at": (10, 10, 10, 10, 5, 0),
+}
+"""The parameters found by ``python -m research tune tonic``, written out."""
+BASES: dict[str, dict[str, Any]] = {TONIC: PAPER_BOTS[TONIC].parameters, "the tuned Tonic": TUNED}
+
+
+class FilteredTonicBot(TonicBot):
+    """Tonic with a selection of its filters.
+
+    Parameters
+    ----------
+    filters : names from `FILTERS`, in the order in which they are applied.
+    one_by_one : if True, a filter that would remove all remaining cards is skipped. If False, as in Tonic,
+        every filter is applied, and all unmelded cards are candidates if none is left.
+    parameters : parameters of `TonicBot`, except `break_pairs` and `filtered_fallback`.
+    """
+
+    def __init__(self, filters: Sequence[str], one_by_one: bool, **parameters: Any) -> None:
+        super().__init__(**parameters)
+        if self._parameters["break_pairs"] or self._parameters["filtered_fallback"]:
+            raise ValueError("break_pairs and filtered_fallback are not for a Tonic with chosen filters")
+        self._filters = np.array([FILTERS[name] for name in filters], np.int64)
+        self._one_by_one = one_by_one
+
+    def act(self, view: PlayerView) -> np.ndarray:
+        """See `Agent.act`."""
+        actions = np.empty(len(view), np.int64)
+        _act(view.records, self._parameters, self._filters, self._one_by_one, actions)
+        return actions
+
+
+@kernel
+def cards_kept(which: int, public, private, player: int, parameters, runs: int, unmelded: int) -> int:
+    """Return the mask of the cards kept by filter `which`, see `gin_env.agents.tonic.tonic_discards`."""
+    available = available_cards(public, private)
+    turn = own_turn(public)
+    if which == PAIRS:
+        return kept_pairs(unmelded, available, parameters.keep_pairs_below[turn])
+    if which == RUNS:
+        return cards_near_runs(runs, unmelded, available) if turn <= 2 else np.int64(0)
+    return desired_cards(unmelded, cards_believed_held(public, private, player, parameters))
+
+
+@kernel
+def filtered_discards(public, private, player: int, parameters, filters, one_by_one: bool) -> int:
+    """Return the mask of the best discards: `gin_env.agents.tonic.tonic_discards` with these filters."""
+    hand = np.int64(private.hand)
+    allowed = discards_allowed(public, private)
+    rest = hand & ~best_set_cards(hand)
+    runs = run_cards(rest)
+    unmelded = rest & ~runs
+    if not unmelded & allowed:
+        best, _ = least_deadwood_discards(hand, allowed)
+        return best
+    candidates = unmelded & allowed
+    for which in filters:
+        left = candidates & ~cards_kept(which, public, private, player, parameters, runs, unmelded)
+        if left or not one_by_one:
+            candidates = left
+    if not candidates:
+        candidates = unmelded & allowed
+    return last_choice(candidates, unmelded, available_cards(public, private))
+
+
+@kernel
+def filtered_action(view, parameters, filters, one_by_one: bool) -> int:
+    """Return Tonic's draw, or its discard or knock with these filters."""
+    public, private = view.public, view.private
+    if public.phase != DISCARD:
+        return tonic_draw(public, private, parameters)
+    best = filtered_discards(public, private, view.player, parameters, filters, one_by_one)
+    card = pick_card(best, view.random)
+    return discard_or_knock(np.int64(private.hand), card, knock_limit(public, parameters))
+
+
+@kernel
+def _act(views, parameters, filters, one_by_one, actions):
+    for index in range(len(views)):
+        actions[index] = filtered_action(views[index], parameters, filters, one_by_one)
+
+
+ALL = tuple(FILTERS)
+VARIANTS: dict[str, tuple[tuple[str, ...], bool]] = {
+    "all in concert, as in the paper": (ALL, False),
+    **{f"without {name}": (tuple(one for one in ALL if one != name), False) for name in ALL},
+    **{f"{name} alone": ((name,), False) for name in ALL},
+    "none": ((), False),
+    **{f"one by one: {', '.join(order)}": (order, True) for order in permutations(ALL)},
+}
+"""Label -> (filters, one by one)."""
+FILTER_GAMES = 100_000
+
+
+def filtered_bots() -> dict[str, FilteredTonicBot]:
+    """Return each variant of both Tonics by its name."""
+    bots = (
+        named(FilteredTonicBot(filters, one_by_one, **parameters), f"{base}, filters: {label}")
+        for base, parameters in BASES.items()
+        for label, (filters, one_by_one) in VARIANTS.items()
+    )
+    return {bot.name: bot for bot in bots}
+
+
+def measure_filters(run: Run) -> list[Row]:
+    """Measure each variant of both Tonics against Simple, and its difference from the paper's filters.
+
+    Variants are compared on the same decks.
+    """
+    rows = []
+    bots = filtered_bots()
+    for base in BASES:
+        matches = {}
+        for label in VARIANTS:
+            matches[label] = run.match(bots[f"{base}, filters: {label}"], "simple", FILTER_GAMES)
+            plain = matches["all in concert, as in the paper"]
+            rows.append(gain_row(matches[label], plain, base=base, filters=label))
+    return rows
+
+
+def filters_table(rows: Sequence[Row]) -> str:
+    """Return a Markdown table with a row for each variant and two columns for each Tonic.
+
+    The columns are the games won and the difference from all filters in concert.
+    """
+    found = by(rows, "base", "filters")
+    bases = in_order(rows, "base")
+    lines = []
+    for label in in_order(rows, "filters"):
+        cells = []
+        for base in bases:
+            row = found[base, label]
+            cells += [interval(row), "" if label.startswith("all in concert") else more_interval(row)]
+        lines.append([label, *cells])
+    header = [text for base in bases for text in (f"{base} against `simple`", "gain over all together")]
+    return markdown(["filters", *header], lines)
+
+
+# --- The paper's proposals on both Tonics -----------------------------------------------------------------
+
+PROPOSALS: dict[str, dict[str, Any]] = {
+    "filters in the fallback too": {"filtered_fallback": True},
+    "pairs broken before a knock": {"break_pairs": True},
+    "increments that grow by 5 % a turn": {"depth_growth": 0.05},
+    "increments that grow by 20 % a turn": {"depth_growth": 0.2},
+    "all three (20 %)": {"filtered_fallback": True, "break_pairs": True, "depth_growth": 0.2},
+}
+PLAIN = {base: base if base == TONIC else f"{base} (numbers written out)" for base in BASES}
+"""The name of each Tonic without proposals."""
+PROPOSAL_OPPONENTS = ("simple", "simple:knock_at=4", "simple-variable-paper")
+PROPOSAL_GAMES = 100_000
+
+
+def proposal_bots() -> dict[str, TonicBot]:
+    """Return both Tonics by name, without and with each proposal."""
+    bots = []
+    for base, parameters in BASES.items():
+        bots.append(named(TonicBot(**parameters), PLAIN[base]))
+        bots += [
+            named(TonicBot(**(parameters | changed)), f"{base} with {label}")
+            for label, changed in PROPOSALS.items()
+        ]
+    return {bot.name: bot for bot in bots}
+
+
+def measure_proposals(run: Run) -> list[Row]:
+    """Measure how each proposal changes the win rate, on the same decks as without it."""
+    rows: list[Row] = []
+    bots = proposal_bots()
+    for base in BASES:
+        for opponent in PROPOSAL_OPPONENTS:
+            without = run.match(bots[PLAIN[base]], opponent, PROPOSAL_GAMES)
+            for label in PROPOSALS:
+                match = run.match(bots[f"{base} with {label}"], opponent, PROPOSAL_GAMES)
+                rows.append(gain_row(match, without, base=base, proposal=label))
+    return rows
+
+
+def proposals_table(rows: Sequence[Row]) -> str:
+    """Return a Markdown table with a row for each Tonic and proposal and a column for each opponent.
+
+    A cell has the gain in win rate over Tonic without the proposal.
+    """
+    found = by(rows, "base", "proposal", "opponent")
+    opponents = in_order(rows, "opponent")
+    lines = []
+    for base in in_order(rows, "base"):
+        for proposal in in_order(rows, "proposal"):
+            cells = []
+            for opponent in opponents:
+                cells.append(more_interval(found[base, proposal, opponent]))
+            lines.append([base, proposal, *cells])
+    header = ["Tonic", "proposal", *(f"more games won against `{opponent}`" for opponent in opponents)]
+    return markdown(header, lines)
+
+
+EXPERIMENTS = [
+    Experiment(
+        "001/filters",
+        "Tonic's discard filters: impact and order",
+        measure_filters,
+        filters_table,
+        games=FILTER_GAMES,
+        seed=41,
+        makes=filtered_bots,
+        time="two minutes",
+    ),
+    Experiment(
+        "001/proposals",
+        "The paper's proposals on both Tonics",
+        measure_proposals,
+        proposals_table,
+        games=PROPOSAL_GAMES,
+        seed=42,
+        makes=proposal_bots,
+        time="four minutes",
+    ),
+]

@@ -1,0 +1,1 @@
+"""Experiments on our own questions, and those on several papers."""

@@ -1,0 +1,147 @@
+"""The quality of beliefs: hands sampled from each belief, scored against the true hands.
+
+There are three proper scores, and lower is better for each:
+
+- the log loss of each unseen card;
+- the energy score of the whole hand (Gneiting and Raftery, "Strictly Proper Scoring Rules, Prediction, and
+  Estimation", JASA 2007, equation 22), with the Euclidean distance between hands as vectors of 52 zeros and
+  ones. Unlike the log loss, it depends on which cards occur together;
+- the continuous ranked probability score of the hand's deadwood (equation 21).
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from gin_env import agents
+from gin_env.agents.search.belief import Belief
+from gin_env.agents.search.shapes import HandShapes
+from gin_env.agents.search.small_networks import packaged_networks
+from gin_env.estimators.public_history import known_cards
+from gin_env.game.cards import card_columns
+from gin_env.game.melds import deadwood
+from gin_env.observations.views import PlayerView
+from research.questions.one_step import positions, view_of
+from research.reproduce.experiment import Row, Run, markdown, plus_minus, ratio_row
+
+POSITIONS = 2000
+HANDS = 256
+OPPONENTS = ("policy-1", "simple", "tonic")
+SHAPED = "each card alone, weighted by shape"
+BELIEFS: dict[str, dict[str, Any]] = {
+    "each card alone: `uniform`": {"estimator": "uniform", "trust": 0.0},
+    "each card alone: `suit-equivariant`": {"trust": 0.0},
+    "each card alone: `suit-equivariant:weights=policy`": {
+        "estimator": "suit-equivariant:weights=policy",
+        "trust": 0.0,
+    },
+    SHAPED: {"estimator": "suit-equivariant:weights=policy", "trust": 0.0, "shapes": "policy-1"},
+    "whole hands, half trusted": {"trust": 0.5},
+    "whole hands": {"trust": 1.0},
+}
+SCORES = ("log_loss", "energy", "deadwood")
+SPEED_HANDS, SPEED_CHAINS = 8192, 64
+
+
+def measure_beliefs(run: Run) -> list[Row]:
+    """Measure every belief in the same positions of `policy-1` against each opponent."""
+    policy = agents.make("policy-1")
+    beliefs = {name: make_belief(**settings) for name, settings in BELIEFS.items()}
+    rows = []
+    for opponent in run.some(OPPONENTS, 1):
+        run.used("policy-1", opponent)
+        run.say(f"against {opponent}")
+        states = positions(agents.make(opponent), policy, run.size(POSITIONS, 4), run.seed)
+        views = [view_of(state) for state in states]
+        hands = [int(state["private"]["hand"][1]) for state in states]
+        for name, belief in beliefs.items():
+            began = perf_counter()
+            drawn = [
+                belief.sample(view, run.size(HANDS, 16), np.random.default_rng([run.seed, number]))
+                for number, view in enumerate(views)
+            ]
+            seconds = perf_counter() - began
+            scores = np.array([score(*one) for one in zip(views, drawn, hands, strict=True)])
+            row = {"opponent": opponent, "belief": name, "positions": len(states), "hands": len(drawn[0])}
+            for key, values in zip(SCORES, scores.T, strict=True):
+                row |= ratio_row(values, digits=4, name=key)
+            rows.append(row | {"a_second": round(len(states) * len(drawn[0]) / seconds)})
+    return [*rows, _speed(views, run)]
+
+
+def make_belief(shapes: str | None = None, **settings: Any) -> Belief:
+    """Return a belief that models `policy-1`; `shapes` is the bot whose shapes of hands weigh its worlds."""
+    weights = None if shapes is None else HandShapes(packaged_networks()[shapes])
+    return Belief("policy-1", shapes=weights, **settings)
+
+
+def _speed(views: Sequence[PlayerView], run: Run) -> Row:
+    """Return a row with the hands sampled per second, the median over positions.
+
+    Many hands are sampled for each position, and every step of a chain yields one.
+    """
+    belief = Belief("policy-1", chains=SPEED_CHAINS, apart=1)
+    count = run.size(SPEED_HANDS, 128)
+    rates = []
+    for number, view in enumerate(views[:40]):
+        began = perf_counter()
+        belief.sample(view, count, np.random.default_rng(number))
+        rates.append(count / (perf_counter() - began))
+    return {
+        "opponent": None,
+        "belief": "whole hands",
+        "positions": len(rates),
+        "hands": count,
+        "a_second": round(statistics.median(rates)),
+    }
+
+
+def score(view: PlayerView, drawn: np.ndarray, true: int) -> tuple[float, float, float]:
+    """Return the scores of sampled hands, masks uint64 (n,), in the order of `SCORES`.
+
+    These are the log loss of an unseen card, the energy score and the ranked probability score of the
+    deadwood.
+    """
+    (unseen,) = known_cards(view)[1]
+    held, (truth,) = (
+        card_columns(hands)[:, unseen].astype(np.float32) for hands in (drawn, np.array([true], np.uint64))
+    )
+    share = (held.sum(axis=0) + 0.5) / (len(drawn) + 1)  # a card that no sample has is still possible
+    log_loss = -np.log(np.where(truth == 1, share, 1 - share)).mean()
+    # All these hands have the same number of unseen cards. Of any two hands, the first therefore lacks as
+    # many cards of the second as the second lacks of the first.
+    energy = np.sqrt(2 * (truth.sum() - held @ truth)).mean()
+    energy -= _spread(np.sqrt(2 * (truth.sum() - held @ held.T)))
+    points = np.array([deadwood(int(hand)) for hand in drawn], np.float64)
+    ranked = np.abs(points - deadwood(true)).mean() - _spread(np.abs(points[:, None] - points[None]))
+    return float(log_loss), float(energy), float(ranked)
+
+
+def _spread(distances: np.ndarray) -> float:
+    """Return half the mean distance between two different samples, from all distances (n, n)."""
+    number = len(distances)
+    return float(distances.sum() / (2 * number * (number - 1)))
+
+
+def beliefs_table(rows: Sequence[Row]) -> str:
+    """Return a table with a row for each opponent and belief, and one for the speed."""
+    lines = []
+    for row in rows:
+        cells = [plus_minus(row, 4, key) if key in row else "" for key in SCORES]
+        against = "" if row["opponent"] is None else f"`{row['opponent']}`"
+        lines.append([against, row["belief"], *cells, f"{row['hands']:,}", f"{row['a_second']:,}"])
+    header = [
+        "against",
+        "belief",
+        "log loss",
+        "energy score",
+        "deadwood",
+        "hands per position",
+        "hands per second",
+    ]
+    return markdown(header, lines, "llrrrrr")

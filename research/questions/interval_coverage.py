@@ -1,0 +1,179 @@
+"""Coverage of confidence intervals: the share of matches in which a 95 % interval contains the true value.
+
+A long match is cut into short ones, and the win rate of the long match is taken as the true value. Two kinds
+of intervals are compared. Those of `gin_env.matches.intervals` treat the two games of a deal as one
+observation and compare two matches on the same decks deal by deal. The others treat all games as
+independent: Wilson's interval, and Newcombe's for the difference of two. Intervals of points per hand are
+counted too. ``tests/matches/test_intervals.py`` does the same with simulated games whose true value is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gin_env.batch import Episode
+from gin_env.matches.intervals import (
+    Interval,
+    design_effect,
+    deviations,
+    mean_interval,
+    newcombe_interval,
+    wilson_interval,
+    win_rate_difference_interval,
+    win_rate_interval,
+)
+from gin_env.matches.matches import MatchResult, play_match
+from research.reproduce.experiment import Experiment, Row, Run, markdown, percent
+
+MATCHES = 2000
+CONFIDENCE = 0.95
+WIN_RATES: list[tuple[str, str, Episode, int]] = [
+    ("simple", "simple", "hand", 500),
+    ("tonic", "simple", "hand", 100),
+    ("simple:knock_at=0", "simple", "game", 100),
+    ("random-discard", "simple", "game", 100),
+    ("fitness-cfr", "heuristics", "game", 50),
+]
+"""Two bots, kind of episode, and number of deals in a match; each deal is two games."""
+DIFFERENCES: list[tuple[str, str, str, Episode, int]] = [
+    ("late-knock", "simple:knock_at=0", "simple", "game", 100),
+    ("simple:knock_at=9", "simple", "random-discard", "hand", 1000),
+]
+"""Two bots, their common opponent, kind of episode, and number of deals in a match."""
+
+
+def measure_coverage(run: Run) -> list[Row]:
+    """Measure in what share of the short matches each kind of interval contains the long match's value."""
+    matches = run.size(MATCHES, 5)
+
+    def play(bot: str, opponent: str, episode: Episode, deals: int) -> MatchResult:
+        run.used(bot, opponent)
+        run.say(f"{bot} against {opponent}")
+        return play_match(bot, opponent, 2 * deals * matches, run.seed, episode=episode)
+
+    rows = [win_rate_row(play(*about), matches) for about in run.some(WIN_RATES)]
+    for one, other, opponent, episode, deals in run.some(DIFFERENCES):
+        first, second = (play(bot, opponent, episode, deals) for bot in (one, other))
+        rows.append(difference_row(first, second, matches))
+    return rows
+
+
+def win_rate_row(match: MatchResult, matches: int) -> Row:
+    """Return the row for the intervals of the win rate and of the points per hand."""
+    short = cut(match, matches)
+    paired = [win_rate_interval(*part, CONFIDENCE) for part in short]
+    independent = [plain(part)[1] for part in short]
+    points = [
+        mean_interval(
+            part["points"][:, 0].sum() / part["hands"].sum(),
+            deviations(part["points"][:, 0], part["hands"]),
+            CONFIDENCE,
+        )
+        for part in np.split(match.each_deal(), matches)
+    ]
+    row = row_of(match, None, match.win_rate, paired, independent)
+    row["design_effect"] = round(design_effect(*match.wins_and_decided), 3)
+    row["points_held"] = held("points", points, match.points_per_hand[0])["points_held"]
+    return row
+
+
+def difference_row(first: MatchResult, second: MatchResult, matches: int) -> Row:
+    """Return the row for the intervals of the difference of two bots' win rates on the same decks."""
+    short = list(zip(cut(first, matches), cut(second, matches), strict=True))
+    paired = [win_rate_difference_interval(one, other, CONFIDENCE) for one, other in short]
+    independent = [newcombe_interval(plain(one), plain(other)) for one, other in short]
+    return row_of(first, second.bots[0], first.win_rate - second.win_rate, paired, independent)
+
+
+def row_of(
+    match: MatchResult,
+    less: str | None,
+    value: float,
+    paired: Sequence[Interval],
+    independent: Sequence[Interval],
+) -> Row:
+    """Return the part common to both kinds of rows; `less` is the bot whose win rate is subtracted."""
+    matches = len(paired)
+    row: Row = {
+        "bot": match.bots[0],
+        "less": less,
+        "opponent": match.bots[1],
+        "games": match.games // matches,
+        "episode": match.episode,
+        "matches": matches,
+        "value": percent(value),
+        "design_effect": None,
+        "points_held": None,
+    }
+    return row | held("paired", paired, value) | held("independent", independent, value)
+
+
+def cut(match: MatchResult, matches: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return, for each short match, the games won by bot a and the games decided in each deal."""
+    wins, decided = match.wins_and_decided
+    return list(zip(np.split(wins, matches), np.split(decided, matches), strict=True))
+
+
+def plain(of_match: tuple[np.ndarray, np.ndarray]) -> tuple[float, Interval]:
+    """Return the win rate and its interval, as if all games were independent."""
+    wins, decided = (float(games.sum()) for games in of_match)
+    return wins / decided, wilson_interval(wins / decided, decided, CONFIDENCE)
+
+
+def held(kind: str, found: Sequence[Interval], value: float) -> Row:
+    """Return the percentage of intervals that contain the value, and half their mean width in points."""
+    ends = np.array(found)
+    share = float(np.mean((ends[:, 0] <= value) & (value <= ends[:, 1])))
+    return {
+        f"{kind}_held": percent(share),
+        f"{kind}_half_width": round(50 * float(np.mean(ends[:, 1] - ends[:, 0])), 3),
+    }
+
+
+def coverage_table(rows: Sequence[Row]) -> str:
+    """Return a Markdown table with a row for each pair of bots and each difference of two bots."""
+
+    def cell(row: Row, kind: str) -> str:
+        return f"{row[f'{kind}_held']:.1f} % (± {row[f'{kind}_half_width']:.2f})"
+
+    lines: list[list[Any]] = []
+    for row in rows:
+        whole = row["less"] is None
+        less = "" if whole else f"less `{row['less']}`, "
+        lines.append(
+            [
+                f"`{row['bot']}` {less}against `{row['opponent']}`",
+                f"{row['games']:,} {row['episode']}s",
+                f"{row['value']:{'' if whole else '+'}.1f}",
+                f"{row['design_effect']:.2f}" if whole else "",
+                cell(row, "paired"),
+                cell(row, "independent"),
+                f"{row['points_held']:.1f} %" if whole else "",
+            ]
+        )
+    header = [
+        "",
+        "a match",
+        "win rate",
+        "design effect",
+        "deals paired",
+        "games as independent",
+        "points per hand",
+    ]
+    return markdown(header, lines)
+
+
+EXPERIMENTS = [
+    Experiment(
+        "interval-coverage",
+        "Coverage of the intervals of matches",
+        measure_coverage,
+        coverage_table,
+        games=0,
+        seed=11,
+        time="two minutes",
+    ),
+]

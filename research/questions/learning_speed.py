@@ -1,0 +1,231 @@
+"""Speed of the learning examples at collecting and learning; meaningful only with two idle cores.
+
+    python -m research.questions.learning_speed                  # ten minutes
+    python -m research.questions.learning_speed --rounds 3
+
+All measurements are repeated in alternation, so medians and ratios come from the same period on the same
+machine. `python -m research pages` shows the stored result.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import torch
+import typer
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
+
+from gin_env import agents
+from gin_env.agents.turns import play_bot
+from gin_env.batch import Games
+from gin_env.observations.candidates import DISCARD_ROWS, NUM_CONTEXT, NUM_FEATURES
+from gin_env.support.exits import one_line_errors
+from gin_env.support.memory import keep_freed_memory
+from gin_env.training.learner import Learner, PPOSettings
+from gin_env.training.ranks import Ranks, launch
+from gin_env.wrappers.sb3 import GinRummyVecEnv, Observation
+from gin_env.wrappers.sb3_self_play import SelfPlaySettings
+from research.reproduce import results
+from research.reproduce.experiment import Row, Run
+from research.reproduce.registry import find
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
+import ppo_selfplay
+
+POSITIONS = 1024
+EXAMPLES = ((1, 1024), (2, 1024), (2, 2048))
+"""Numbers of workers and of games of examples/ppo.py; the minibatches grow with the games."""
+UPDATES = 4
+"""Number of updates in a measurement."""
+Rates = dict[str, float]
+"""Rates per second, by kind of work."""
+
+
+def collect_and_learn(settings: PPOSettings, ranks: Ranks) -> Rates:
+    """Return the decisions collected and learned per second by all ranks, after three warm-up updates."""
+    torch.set_num_threads(1)
+    keep_freed_memory()
+    learner = Learner(settings, ranks)
+    learner.begin()
+    for _ in range(3):
+        learner.collect()
+        learner.update(1.0)
+        learner.add_past_self()
+    collected, learned, seconds = 0.0, 0, [0.0, 0.0]
+    for _ in range(UPDATES):
+        started = time.perf_counter()
+        learner.collect()
+        collected += float(ranks.sum(np.array(learner.batch.count)))
+        between = time.perf_counter()
+        learned += learner.update(1.0)[0]
+        seconds[0] += between - started
+        seconds[1] += time.perf_counter() - started
+    name = f"ppo.py, workers {ranks.size}, {settings.num_envs:,} games"
+    return {f"{name}: collected": collected / seconds[0], f"{name}: learned": learned / seconds[1]}
+
+
+def learn_apart(settings: PPOSettings, ranks: Ranks) -> Rates:
+    """Learn in every process alone: what the ranks would reach if communication took no time."""
+    rates = collect_and_learn(settings, Ranks())
+    total = float(ranks.sum(np.array(list(rates.values())[1])))
+    return {f"{ranks.size} processes that learn apart, {settings.num_envs:,} games each: learned": total}
+
+
+def of_learners_apart() -> Callable[[], Rates]:
+    """Measure two processes that do not communicate."""
+    return lambda: launch(learn_apart, PPOSettings(), 2)
+
+
+def of_the_example(workers: int, num_envs: int) -> Callable[[], Rates]:
+    """Measure decisions collected and learned per second by examples/ppo.py."""
+    return lambda: launch(collect_and_learn, PPOSettings(num_envs=num_envs), workers)
+
+
+class FreeGames(GinRummyVecEnv):
+    """Games without computation: after a number of real steps their observations repeat."""
+
+    REAL_STEPS = 32
+
+    def reset(self) -> Observation:
+        self._seen: list[tuple[Observation, np.ndarray]] = []
+        self._step = 0
+        return super().reset()
+
+    def step_wait(self) -> VecEnvStepReturn:
+        if len(self._seen) < self.REAL_STEPS:
+            answer = super().step_wait()
+            self._seen.append((answer[0], self._masks))
+            return answer
+        self._step += 1
+        observation, self._masks = self._seen[self._step % self.REAL_STEPS]
+        nothing = np.zeros(self.num_envs, np.float32), np.zeros(self.num_envs, bool)
+        return observation, *nothing, [{} for _ in range(self.num_envs)]
+
+
+class OneRollout(BaseCallback):
+    """Lets a rollout continue."""
+
+    def _on_step(self) -> bool:
+        return True
+
+
+def of_stable_baselines(free: bool, folder: Path) -> Callable[[], Rates]:
+    """Measure decisions learned per second by examples/ppo_selfplay.py, against Simple or in free games."""
+    settings = SelfPlaySettings(folder)
+    model: MaskablePPO = ppo_selfplay.make_model(settings)
+    games = FreeGames if free else GinRummyVecEnv
+    model.set_env(games(settings.num_envs, "simple", seed=settings.seed, candidates=True))
+    _, callback = model._setup_learn(10**12, OneRollout())
+    steps = settings.num_envs * settings.num_steps
+
+    def measure() -> Rates:
+        begun = time.perf_counter()
+        model.collect_rollouts(model.env, callback, model.rollout_buffer, settings.num_steps)
+        model.train()
+        name = "free games" if free else "our games"
+        return {f"Stable-Baselines3, {name}: learned": steps / (time.perf_counter() - begun)}
+
+    measure()
+    return measure
+
+
+def positions() -> Games:
+    """Hands of Simple against itself after fourteen actions each: half of the players have to discard."""
+    games = Games(POSITIONS)
+    games.start(games.everyone, np.full(POSITIONS, 1, np.uint64), np.arange(POSITIONS, dtype=np.uint64))
+    bot = agents.make("simple")
+    for step in range(15):
+        waiting = games.everyone[~games.done]
+        play_bot(games, bot, waiting[waiting % 2 == 0] if step == 14 else waiting)
+    return games
+
+
+def of_candidates() -> Callable[[], Rates]:
+    """Candidates of all players to move, written into existing arrays."""
+    games = positions()
+    rows = np.empty((POSITIONS, DISCARD_ROWS, NUM_FEATURES), np.float32)
+    actions = np.empty((POSITIONS, DISCARD_ROWS, 2), np.int64)
+    table = np.empty((POSITIONS, NUM_CONTEXT), np.float32)
+
+    def measure() -> Rates:
+        begun = time.perf_counter()
+        for _ in range(200):
+            games.candidates(games.everyone, rows, actions, table)
+        return {"candidates written": 200 * POSITIONS / (time.perf_counter() - begun)}
+
+    measure()
+    return measure
+
+
+def of_the_policy() -> Callable[[], Rates]:
+    """Decisions of the bot `policy-1`, in batches of 1,024."""
+    games, bot = positions(), agents.make("policy-1")
+    view = games.views(games.everyone[~games.done])
+
+    def measure() -> Rates:
+        begun = time.perf_counter()
+        for _ in range(50):
+            bot.act(view)
+        return {"decisions of policy-1": 50 * len(view) / (time.perf_counter() - begun)}
+
+    measure()
+    return measure
+
+
+def main(
+    rounds: Annotated[int, typer.Option(min=1, help="Number of measurements")] = 9,
+    out: Annotated[Path, typer.Option(help="Folder for the results")] = Path("research/results"),
+) -> None:
+    """Measure how fast the examples learn, and store it."""
+    torch.set_num_threads(1)
+    keep_freed_memory()
+    found: dict[str, list[float]] = {}
+    with tempfile.TemporaryDirectory() as logs:
+        measures = [
+            *(of_the_example(workers, num_envs) for workers, num_envs in EXAMPLES),
+            of_learners_apart(),
+            of_stable_baselines(False, Path(logs)),
+            of_stable_baselines(True, Path(logs)),
+        ]
+        measures += [of_candidates(), of_the_policy()]
+        for _ in range(rounds):
+            for measure in measures:
+                for name, rate in measure().items():
+                    found.setdefault(name, []).append(rate)
+    rows: list[Row] = [
+        {
+            "what": name,
+            "a_second": round(statistics.median(rates)),
+            "slowest": round(min(rates)),
+            "fastest": round(max(rates)),
+            "rounds": rounds,
+        }
+        for name, rates in found.items()
+    ]
+    for row in rows:
+        print(f"{row['what']:50} {row['a_second']:>12,}")
+    run = Run(0, False, out.parent / ".cache")
+    run.used("simple", "policy-1")
+    command = " ".join(["python -m research.questions.learning_speed", *sys.argv[1:]])
+    stored = results.describe(find("ppo/speed"), run, rows, command, None)
+    print(f"wrote {stored.save(out)}")
+
+
+if __name__ == "__main__":
+    app = typer.Typer(
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.command(epilog="Example: python -m research.questions.learning_speed --rounds 3")(main)
+    with one_line_errors("learning_speed.py"):
+        app()

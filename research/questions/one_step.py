@@ -1,0 +1,267 @@
+"""The gain from looking ahead in one decision, evaluated with the true hands.
+
+Positions come from games of the policy. At each position the policy's most likely actions are evaluated
+twice: in sampled worlds, as `search` does, and with the true hands. With the true hands, the policy and the
+real opponent play the hand to its end for many shuffles of the stock. The gain of a search variant is the
+value of the action that its worlds recommend minus the value of the policy's choice, both with the true
+hands. It measures the worlds, the rollouts and the selection rule together.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gin_env import agents
+from gin_env.agents.base import Agent
+from gin_env.agents.search.bot import FIRST_ROUND, SearchBot, after, mean_and_error
+from gin_env.agents.search.opponents import OTHER_ESTIMATOR
+from gin_env.agents.turns import play_bot, play_seated
+from gin_env.batch import Games
+from gin_env.game.rules import Rules
+from gin_env.game.state import STOCK_ONLY
+from gin_env.observations.views import PlayerView
+from gin_env.support.files import write_json
+from gin_env.support.plots import new_figure, save_figure
+from research.reproduce.experiment import Row, Run, half_width, in_order, markdown, plus_minus, ratio_row
+from research.reproduce.labels import shown
+
+POSITIONS = 2000
+"""Number of positions against each opponent."""
+BLOCK = 250
+"""Number of positions measured and saved together."""
+OPPONENTS = ("policy-1", "simple")
+STOPPED = 0.025
+"""Probability that a decision of the policy is sampled as a position: about two per game."""
+FUTURES = 32
+"""Number of shuffles of the stock with the true hands."""
+HALF = FUTURES // 2
+COUNTS = (16, 64, 256)
+WORLDS = max(COUNTS)
+CAUTIONS = (0.0, 1.0)
+
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "any cards": {"opponent": "policy", "estimator": "uniform"},
+    "each card alone, after Simple": {"opponent": "policy", "estimator": "suit-equivariant"},
+    "the same, and Simple plays on": {"opponent": "simple", "estimator": "suit-equivariant"},
+    "each card alone, after policy": {"opponent": "policy", "estimator": OTHER_ESTIMATOR},
+    "the same, weighted by shape": {"opponent": "policy"},
+    "opponent recognised, weighted by shape": {},
+}
+"""Parameters of `search` to try, by the name of the belief."""
+TRUE = "the true hands"
+MEASURED = ("won", "points", "changed")
+"""Means over all positions: probability of winning, points of the hand, share of decisions changed."""
+Gain = tuple[float, float, float]
+
+
+class Variant(NamedTuple):
+    """The settings of a decision: belief, number of worlds and caution."""
+
+    belief: str
+    samples: int
+    caution: float
+
+
+KNOWN = Variant(TRUE, HALF, 0.0)
+VARIANTS = [KNOWN, *(Variant(*each) for each in product(SETTINGS, COUNTS, CAUTIONS))]
+
+
+def positions(
+    opponent: Agent, policy: Agent, count: int, seed: int, share: float = STOPPED, games: int | None = None
+) -> np.ndarray:
+    """Return `STATE` records, shape (count,), in which player 0, the policy, is to move and has a choice.
+
+    Each decision becomes a position with probability `share`. Fewer than `count` are returned if `games`
+    games (default: `count`) do not contain enough of them.
+    """
+    random = np.random.default_rng(seed)
+    batch = Games(count if games is None else games, episode="game")
+    batch.start(seed=seed)
+    found = []
+    for running in batch.until_over():
+        sitting = batch.to_move()[running]
+        stopped = running[(sitting == 0) & (random.random(len(running)) < share)]
+        found.append(batch.state[stopped][batch.state["public"]["phase"][stopped] != STOCK_ONLY])
+        play_seated(batch, [policy, opponent], sitting, running, play_bot)
+    states = np.concatenate(found)
+    return states[random.permutation(len(states))[:count]]
+
+
+def view_of(state: np.void) -> PlayerView:
+    """Return player 0's view of a game."""
+    batch = Games(1)
+    batch.state[0] = state
+    return batch.views(batch.everyone, 0)
+
+
+def shuffle_stock(state: np.void, count: int, random: np.random.Generator) -> np.ndarray:
+    """Return copies of a `STATE` record with the stock in random orders."""
+    shuffled = np.repeat(state.reshape(1), count)
+    rules = Rules.from_record(state["public"]["rules"])
+    stock = slice(rules.deck_size - int(state["public"]["stock_left"]), rules.deck_size)
+    shuffled["hidden"]["deck"][:, stock] = random.permuted(shuffled["hidden"]["deck"][:, stock], axis=1)
+    return shuffled
+
+
+def measure_one_step(run: Run) -> list[Row]:
+    """Measure the gains against both opponents; a resumed run skips the blocks already measured."""
+    return [row for opponent in run.some(OPPONENTS, 1) for row in _measure(run, opponent)]
+
+
+def _measure(run: Run, opponent: str) -> list[Row]:
+    run.used("search", opponent)
+    trial = Trial(opponent)
+    blocks = []
+    variants = [variant._asdict() for variant in VARIANTS]
+    for number in range(run.size(POSITIONS // BLOCK, 2)):
+        path = run.folder / f"{opponent}-{number}.json"
+        if not path.exists():
+            size = run.size(BLOCK, 4)
+            run.say(f"against {opponent}, positions {number * size:,} to {(number + 1) * size:,}")
+            write_json(path, trial.measure(size, run.seed + number))
+        blocks.append(json.loads(path.read_text()))
+        if blocks[-1]["variants"] != variants:
+            raise ValueError(f"{path} has other variants than this program: delete {run.folder}")
+    rows = []
+    for index, about in enumerate(variants):
+        # The blocks are independent of each other, unlike the positions of one game.
+        means = np.array([block["means"][index] for block in blocks])
+        row = {"opponent": opponent, "positions": sum(block["positions"] for block in blocks)} | about
+        for name, each in zip(MEASURED, means.T, strict=True):
+            row |= ratio_row(each, digits=4, name=name)
+        rows.append(row)
+    return rows
+
+
+class Trial:
+    """Trials of search variants at decisions of the policy against one opponent.
+
+    Parameters
+    ----------
+    opponent : the bot's name.
+    """
+
+    def __init__(self, opponent: str) -> None:
+        self.opponent = agents.make(opponent)
+        self.bots = {belief: SearchBot(**settings) for belief, settings in SETTINGS.items()}
+        self.searcher = next(iter(self.bots.values()))
+        """The bot whose policy and value of points are used for all variants."""
+        self.policy = self.searcher.policy
+
+    def measure(self, count: int, seed: int) -> dict[str, Any]:
+        """Return the mean gain of each variant over the policy."""
+        found: dict[Variant, list[Gain]] = {variant: [] for variant in VARIANTS}
+        states = positions(self.opponent, self.policy, count, seed)
+        for number, state in enumerate(states):
+            for variant, gain in self.gains(state, np.random.default_rng([seed, number])):
+                found[variant].append(gain)
+        # Positions without a choice have no gain, and count.
+        sums = [np.sum(np.reshape(gains, (-1, len(MEASURED))), axis=0) for gains in found.values()]
+        return {
+            "positions": len(states),
+            "variants": [variant._asdict() for variant in VARIANTS],
+            "means": [(total / len(states)).tolist() for total in sums],
+        }
+
+    def gains(self, state: np.void, random: np.random.Generator) -> Iterator[tuple[Variant, Gain]]:
+        """Yield each variant with its gain at one position; nothing if only one action is likely."""
+        view = view_of(state)
+        tried = self.searcher.likeliest(view)[0]
+        if len(tried) == 1:
+            return
+        won, points = self.true_gains(state, tried, random)
+        # For `TRUE`, one half of the futures selects the action, the other evaluates it.
+        best = int(won[:, :HALF].mean(axis=1).argmax())
+        yield KNOWN, _gain(best, won[:, HALF:], points[:, HALF:])
+        for belief, bot in self.bots.items():
+            models = bot.begin(view, copy.deepcopy(random))
+            # Every part of the worlds has all models.
+            parts = range(WORLDS // FIRST_ROUND)
+            gains = np.concatenate(
+                [bot.gains_in_models(view, models, FIRST_ROUND, tried) for _ in parts], axis=1
+            )
+            for samples, caution in product(COUNTS, CAUTIONS):
+                mean, error = mean_and_error(gains[:, :samples])
+                surely = mean - caution * error
+                yield Variant(belief, samples, caution), _gain(int(surely.argmax()), won, points)
+
+    def true_gains(
+        self, state: np.void, tried: np.ndarray, random: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the probability of winning, in per cent, and the points, relative to the first action.
+
+        Both are float64 (k, FUTURES).
+        """
+        shuffled = shuffle_stock(state, FUTURES, random)
+        futures = after(np.tile(shuffled, len(tried)), np.repeat(tried, FUTURES))
+        for running in futures.until_over():
+            sitting = futures.to_move()[running]
+            play_seated(futures, [self.policy, self.opponent], sitting, running, play_bot)
+        points = 100.0 * futures.rewards
+        own, other = state["public"]["scores"].tolist()
+        won = 100 * self.searcher.worth(futures.rules, np.rint(points).astype(np.int64), own, other)
+        won, points = won.reshape(len(tried), FUTURES), points.reshape(len(tried), FUTURES)
+        return won - won[0], points - points[0]
+
+
+def _gain(chosen: int, won: np.ndarray, points: np.ndarray) -> Gain:
+    """Return the chosen action's mean gain in win probability and points, and 1 if it is not the policy's."""
+    return float(won[chosen].mean()), float(points[chosen].mean()), float(chosen != 0)
+
+
+def one_step_table(rows: Sequence[Row]) -> str:
+    """Return a Markdown table with a row for each opponent and variant."""
+    lines = []
+    for row in rows:
+        cells = [plus_minus(row, 3, name, "+") for name in MEASURED[:2]]
+        about = [f"`{row['opponent']}`", row["belief"], row["samples"], row["caution"]]
+        lines.append([*about, *cells, f"{100 * row['changed']:.1f}"])
+    header = [
+        "against",
+        "worlds",
+        "number of worlds",
+        "required gain, standard errors",
+        "chance to win, percentage points",
+        "points of the hand",
+        "decisions changed, %",
+    ]
+    return markdown(header, lines, "llrrrrr")
+
+
+def is_main_variant(row: Row) -> bool:
+    """Return whether the page shows a variant: the most worlds, or the true hands."""
+    known = row["belief"] == "the true hands"
+    cautious = row["caution"] == max(CAUTIONS)
+    return known or (cautious and row["samples"] == WORLDS)
+
+
+def draw_one_step(rows: Sequence[Row], path: Path, origin: str) -> None:
+    """Draw the gain in win probability by number of worlds, for each belief."""
+    opponents = list(dict.fromkeys(row["opponent"] for row in rows))
+    figure, [panels] = new_figure(5 * len(opponents), 4.8, columns=len(opponents))
+    for axes, opponent in zip(panels, opponents, strict=True):
+        mine = [row for row in rows if row["opponent"] == opponent and row["caution"] == max(CAUTIONS)]
+        for belief in in_order(mine, "belief"):
+            line = [row for row in mine if row["belief"] == belief]
+            axes.errorbar(
+                [row["samples"] for row in line],
+                [row["won"] for row in line],
+                [half_width(row, "won") for row in line],
+                marker="o",
+                capsize=3,
+                label=shown(belief).replace("`", ""),
+            )
+        axes.axhline(0, color="grey", linewidth=1)
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(COUNTS, [str(count) for count in COUNTS])
+        axes.set(xlabel="worlds", ylabel="chance to win, percentage points", title=f"against {opponent}")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", fontsize=8, ncols=3)
+    save_figure(figure, path, dpi=120, origin=origin)

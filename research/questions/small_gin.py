@@ -1,0 +1,167 @@
+"""Exploitability over training in a deck of eight cards, where it can be computed exactly.
+
+The learner of `examples/ppo.py` trains by self-play in `research.small_games.small_gin.TINY`, with four
+weights of the entropy bonus, and with a pull towards a moving average of its policy. CFR+ and magnetic mirror
+descent (MMD) solve the same game on its tree. The learner's network sees candidates, not the whole history,
+so it cannot represent every strategy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gin_env.batch import Games
+from gin_env.support.plots import new_figure, save_figure, sign_figure
+from research.reproduce.experiment import Experiment, Row, Run, by, in_order, markdown
+from research.small_games import CFRPlus, GameTree, MagneticMirrorDescent, exploitability
+from research.small_games.game import Strategy
+from research.small_games.small_gin import TINY, GinState, SmallGin, decision_states
+
+if TYPE_CHECKING:
+    from gin_env.training.learner import Learner, PPOSettings
+
+ENTROPY = (0.0, 0.01, 0.1, 0.2)
+"""Weights of the entropy bonus."""
+PULL_COEF, PULL_RATE, PULLED_ENTROPY = 0.2, 0.05, 0.03
+"""Parameters of `research.questions.learner_variants.MagnetLearner`, and the entropy bonus with it."""
+SEEDS = (1, 2)
+DECISIONS = (12_500, 25_000, 50_000, 100_000, 200_000, 400_000)
+"""Numbers of decisions after which the learner is evaluated."""
+ITERATIONS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+"""The same for the solvers."""
+
+
+def measure_small_gin(run: Run) -> list[Row]:
+    """Measure both solvers, and the learner with each regulariser and seed."""
+    from gin_env.training.learner import Learner
+    from research.questions.learner_variants import MagnetLearner
+
+    game = SmallGin(TINY)
+    tree, states = GameTree(game), decision_states(game)
+    rows = []
+    for solver in (CFRPlus(tree), MagneticMirrorDescent(tree)):
+        for iterations in run.some(ITERATIONS):
+            solver.run(iterations - solver.iterations)
+            found = solver.average_strategy() if isinstance(solver, CFRPlus) else solver.strategy()
+            rows.append(row_of(solver.name, 0, solver.nodes_touched, exploitability(tree, found)))
+            run.say(f"{solver.name}, {iterations} iterations: {rows[-1]['exploitability']:.4f}")
+    learners: list[tuple[str, Callable[[PPOSettings], Learner], float]] = [
+        *((f"PPO, entropy {ent_coef:g}", Learner, ent_coef) for ent_coef in ENTROPY),
+        (
+            f"PPO, entropy {PULLED_ENTROPY:g}, pulled towards its average",
+            partial(MagnetLearner, coef=PULL_COEF, rate=PULL_RATE),
+            PULLED_ENTROPY,
+        ),
+    ]
+    for method, make_learner, ent_coef in learners:
+        for seed in run.some(SEEDS, 1):
+            curve = train(run, tree, states, make_learner, ent_coef, seed)
+            rows += [row_of(method, seed, *point) for point in curve]
+            run.say(f"{method}, seed {seed}: {rows[-1]['exploitability']:.4f}")
+    return rows
+
+
+def row_of(method: str, seed: int, visited: int, value: float) -> Row:
+    """Return a row of the result; a solver has no seed."""
+    return {"method": method, "seed": seed, "visited": visited, "exploitability": round(value, 5)}
+
+
+def train(
+    run: Run,
+    tree: GameTree,
+    states: dict[Hashable, GinState],
+    make_learner: Callable[[PPOSettings], Learner],
+    ent_coef: float,
+    seed: int,
+) -> list[tuple[int, float]]:
+    """Return (decisions learned, exploitability) at each of `DECISIONS` of a run."""
+    from gin_env.training.learner import PPOSettings
+
+    settings = PPOSettings(
+        seed=seed, num_envs=256, num_steps=16, num_minibatches=4, ent_coef=ent_coef, bfloat16=False,
+        workers=1, bots=(), bots_share=0.0, past_share=0.0, match_reward=False, rules=(TINY.text,),
+    )  # fmt: skip
+    learner, decisions, found = make_learner(settings), 0, []
+    learner.begin()
+    goals = run.some(DECISIONS, 1)
+    for goal in goals:
+        while decisions < goal:
+            learner.collect()
+            decisions += learner.update(1 - decisions / goals[-1])[0]
+        found.append((decisions, exploitability(tree, network_strategy(learner.network, tree, states))))
+    return found
+
+
+def network_strategy(network: Any, tree: GameTree, states: dict[Hashable, GinState]) -> Strategy:
+    """Return the probabilities of a network that scores candidates, at each information set."""
+    import torch
+
+    games = Games(len(tree.information_sets), TINY)
+    games.state[:] = np.concatenate([states[key].record for key in tree.information_sets])
+    arrays = (torch.from_numpy(array) for array in games.candidates(games.everyone))
+    with torch.inference_mode():
+        chances = torch.softmax(network.action_logits(*arrays)[0].double(), dim=1).numpy()
+    rows = (row[list(actions)] for row, actions in zip(chances, tree.actions, strict=True))
+    return {key: row / row.sum() for key, row in zip(tree.information_sets, rows, strict=True)}
+
+
+def small_gin_table(rows: Sequence[Row]) -> str:
+    """Return a Markdown table with a row for each method: the least and the last exploitability."""
+    lines = []
+    for method in in_order(rows, "method"):
+        mine = [row for row in rows if row["method"] == method]
+        last = [row for row in mine if row["visited"] == max(by(of_seed(mine, row["seed"]), "visited"))]
+        values = ", ".join(f"{row['exploitability']:.3f}" for row in last)
+        least = min(row["exploitability"] for row in mine)
+        lines.append([method, f"{max(row['visited'] for row in last):,}", values, f"{least:.3f}"])
+    header = ["method", "positions visited", "exploitability at the end, by seed", "least on the way"]
+    return markdown(header, lines, "lrrr")
+
+
+def of_seed(rows: Sequence[Row], seed: int) -> list[Row]:
+    """Return the rows of one seed."""
+    return [row for row in rows if row["seed"] == seed]
+
+
+def draw_small_gin(rows: Sequence[Row], path: Path, origin: str) -> None:
+    """Draw exploitability against positions visited, a line for each method and seed."""
+    figure, [[axes]] = new_figure(8, 5)
+    for index, method in enumerate(in_order(rows, "method")):
+        mine = [row for row in rows if row["method"] == method]
+        for seed in in_order(mine, "seed"):
+            curve = of_seed(mine, seed)
+            axes.plot(
+                [row["visited"] for row in curve],
+                [row["exploitability"] for row in curve],
+                marker="o",
+                ms=3,
+                ls="-",
+                color=f"C{index}",
+                label=method if curve[0] is mine[0] else None,
+            )
+    axes.set(
+        xscale="log", yscale="log", xlabel="positions visited", ylabel="exploitability, points per hand",
+        title="Gin Rummy with eight cards",
+    )  # fmt: skip
+    axes.legend(loc="lower left")
+    sign_figure(figure, origin)
+    save_figure(figure, path, dpi=120)
+
+
+EXPERIMENTS = [
+    Experiment(
+        "learning/small-gin",
+        "Exploitability over training in a deck of eight cards: PPO, MMD and CFR+",
+        measure_small_gin,
+        small_gin_table,
+        games=0,
+        seed=1,
+        time="two minutes",
+        pictures={"small_gin.png": draw_small_gin},
+    )
+]

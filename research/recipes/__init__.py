@@ -1,0 +1,1 @@
+"""How each shipped table and network was made."""

@@ -1,0 +1,244 @@
+"""Training of the estimator networks, with Adam on rounds of new positions from bots that play each other.
+
+Source: paper 003, which trains on games of two Simple players: "batch sizes and epochs were hand-tuned" (no
+values). Readings: the loss is the cross-entropy over the unknown cards (all others are set to 0 or 1 anyway);
+no position is seen twice, so the network cannot overfit; the learning rate has a cosine decay to 0.
+
+``nn`` takes its own earlier estimates as inputs. They come from a copy of the network made at the end of the
+previous generation; in the first generation they are the uniform estimate.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gin_env.estimators.networks import (
+    FORWARD_BATCH,
+    NETWORKS,
+    round_to_half_precision,
+    save,
+)
+from gin_env.estimators.neural import weights_path
+from gin_env.estimators.public_history import known_cards
+from gin_env.game.rules import Rules, rules_option
+from gin_env.game.streams import check_seed
+from gin_env.matches.provenance import describe_bot
+from gin_env.support.atomic import write_text
+from gin_env.support.checks import check_choice
+from gin_env.support.plots import origin_line
+from gin_env.support.threads import torch_threads
+from gin_env.support.version import __version__
+from gin_env.training.estimators.figures import Progress, draw_curve
+from gin_env.training.estimators.positions import Positions, collect_positions
+
+import torch  # isort: skip (networks.py says what to install if it is missing)
+from torch.nn import functional  # isort: skip
+
+
+@dataclass(frozen=True)
+class Course:
+    """Hyperparameters of one training run."""
+
+    rounds: int
+    """Number of rounds; each collects new positions and trains on them once."""
+    hands: int = 10_000
+    """Number of hands in a round; a tenth of their positions (`share`) are about five per hand."""
+    batch_size: int = 256
+    learning_rate: float = 2e-3
+    generations: int = 1
+    """Number of generations of input estimates (``nn`` only); the rounds are divided among them."""
+    validation_hands: int = 4000
+    share: float = 0.1
+    """Share of the positions of each hand that are used."""
+    all_cards: bool = False
+    """Whether the loss covers all cards, for a network whose outputs are used without the known cards."""
+
+
+COURSES = {
+    "nn": Course(rounds=200, hands=10_000, learning_rate=5e-3, generations=5),
+    "shankar-cnn": Course(rounds=100, hands=10_000),
+    "suit-equivariant": Course(rounds=24, hands=4000, learning_rate=3e-3),
+}
+"""Courses of the packaged weights ``simple``; other sets may use shorter ones, given in their metadata."""
+
+DEFAULT_GAMES = {name: course.rounds * course.hands for name, course in COURSES.items()}
+"""Number of hands that the packaged weights ``simple`` were trained on."""
+
+MIXED = "mixed"
+"""Name of a set of weights trained on hands of several bots."""
+
+
+@dataclass(frozen=True)
+class TrainedNetwork:
+    """A trained network with its learning curve and metadata."""
+
+    name: str
+    network: Any
+    curve: tuple[Progress, ...]
+    metadata: dict[str, Any]
+
+    def __str__(self) -> str:
+        last = self.curve[-1]
+        return (
+            f"{self.name}: {last.positions:,} positions of {' and '.join(self.metadata['opponents'])}; "
+            f"log loss {last.validation:.4f} for each unknown card in "
+            f"{self.metadata['validation_positions']:,} held-out positions"
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the weights as safetensors, and the learning curve next to them.
+
+        The curve is written as ``.curve.csv`` and, if matplotlib is installed, ``.curve.png``.
+        """
+        path = Path(path)
+        save(self.network, path, self.metadata)
+        lines = ["round,positions,loss,validation"]
+        lines += [f"{p.round},{p.positions},{p.loss:.6f},{p.validation:.6f}" for p in self.curve]
+        write_text(path.with_suffix(".curve.csv"), "\n".join(lines) + "\n")
+        with contextlib.suppress(ImportError):
+            hands = self.metadata["rounds"] * self.metadata["hands"]
+            origin = origin_line(f"{hands:,} hands", self.metadata["seed"])
+            draw_curve(self.curve, str(self), path.with_suffix(".curve.png"), origin)
+
+
+def train(
+    name: str,
+    games: int,
+    seed: int,
+    opponents: Sequence[str],
+    progress: Callable[[int], object] | None = None,
+    rules: Rules | None = None,
+) -> TrainedNetwork:
+    """Train on about `games` hands with one thread, for ``python -m research train estimator``."""
+    course = COURSES[name]
+    hands = max(1, min(course.hands, games))
+    course = replace(course, rounds=max(1, round(games / hands)), hands=hands)
+    with torch_threads():
+        return train_network(name, opponents, seed, course, progress, rules)
+
+
+def train_network(
+    name: str,
+    bots: Sequence[str] = ("simple",),
+    seed: int = 1,
+    course: Course | None = None,
+    progress: Callable[[int], object] | None = None,
+    rules: Rules | None = None,
+) -> TrainedNetwork:
+    """Train the network of the estimator `name` on hands of `bots` against each other.
+
+    `progress` is called after each round with the number of hands played in it. Uses torch's current number
+    of threads. On one machine, the result depends only on the arguments. Raises ValueError for an unknown
+    network or bot.
+    """
+    check_choice("network", name, NETWORKS)
+    course = course or COURSES[name]
+    seed = check_seed(seed)
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        network: Any = NETWORKS[name]()
+    network = network.to(memory_format=torch.channels_last)
+    held_out = collect_positions(bots, course.validation_hands, _round_seed(seed, 0), course.share, rules)
+    optimizer = torch.optim.Adam(network.parameters(), lr=course.learning_rate)
+    curve: list[Progress] = []
+    seen, before, validation = 0, None, prepare(network, held_out, None, course.all_cards)
+    for number in range(course.rounds):
+        if number and number * course.generations % course.rounds < course.generations:
+            before = copy.deepcopy(network)  # a new generation
+            validation = prepare(network, held_out, before, course.all_cards)
+        positions = collect_positions(bots, course.hands, _round_seed(seed, number + 1), course.share, rules)
+        batches = prepare(network, positions, before, course.all_cards)
+        loss = learn(network, batches, course, optimizer, number)
+        seen += len(batches[-1])
+        if number == course.rounds - 1:
+            round_to_half_precision(network)
+        curve.append(Progress(number + 1, seen, loss, evaluate(network, validation)))
+        if progress is not None:
+            progress(course.hands)
+    metadata = asdict(course) | {
+        "estimator": name,
+        "opponents": list(bots),
+        "players": [describe_bot(bot, programs=True) for bot in bots],
+        "seed": seed,
+        "rules": (rules or Rules()).text,
+        "positions": seen,
+        "validation_log_loss": round(curve[-1].validation, 6),
+        "validation_positions": len(validation[-1]),
+        "command": f"python -m research train estimator {name} "
+        f"{weights_path(name, bots[0] if len(bots) == 1 else MIXED)} "
+        f"--games {course.rounds * course.hands} --seed {seed} "
+        f"--opponents {'+'.join(bots)}{rules_option(rules)}",
+        "date": date.today().isoformat(),
+        "versions": {"gin_env": __version__, "torch": torch.__version__},
+    }
+    return TrainedNetwork(name, network.eval(), tuple(curve), metadata)
+
+
+def prepare(
+    network: Any, positions: Positions, before: Any, all_cards: bool = False
+) -> tuple[torch.Tensor, ...]:
+    """Return (unseen, missing, network inputs..., truth) of the positions for which the network has inputs.
+
+    `before` is the network of ``nn``'s previous generation (see `EstimatorNetwork.inputs`). With `all_cards`
+    every card counts as unseen.
+    """
+    ready = network.ready(positions.view)
+    positions = Positions(positions.view[ready], positions.hands[ready])
+    _, unseen, missing = known_cards(positions.view)
+    inputs = network.inputs(positions.view, before)
+    return tuple(map(torch.from_numpy, (unseen | all_cards, missing, *inputs, positions.truth())))
+
+
+def learn(network: Any, data: tuple[torch.Tensor, ...], course: Course, optimizer: Any, number: int) -> float:
+    """Train on the data once, in their order, and return the mean loss."""
+    network.train()
+    total, size = 0.0, len(data[-1])
+    steps = math.ceil(size / course.batch_size)
+    for step in range(steps):
+        part = slice(step * course.batch_size, (step + 1) * course.batch_size)
+        done = (number + step / steps) / course.rounds
+        warm_up = min(1.0, (number * steps + step + 1) / 200)
+        for group in optimizer.param_groups:
+            group["lr"] = course.learning_rate * warm_up * (1 + math.cos(math.pi * done)) / 2
+        loss = cross_entropy(network, tuple(tensor[part] for tensor in data))
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        optimizer.step()
+        total += loss.item() * len(data[-1][part])
+    network.eval()
+    return total / max(size, 1)
+
+
+def cross_entropy(network: Any, data: tuple[torch.Tensor, ...]) -> torch.Tensor:
+    """Return the mean cross-entropy over the unknown cards of `prepare`'s data."""
+    unseen, missing, *inputs, truth = data
+    logits = network.card_logits(unseen, missing, *inputs)
+    every_card = functional.binary_cross_entropy_with_logits(logits, truth, reduction="none")
+    return (every_card * unseen).sum() / unseen.sum()
+
+
+def evaluate(network: Any, data: tuple[torch.Tensor, ...]) -> float:
+    """Return `cross_entropy` over all the data, without gradients."""
+    total = weight = 0.0
+    with torch.inference_mode():
+        for start in range(0, len(data[-1]), FORWARD_BATCH):
+            part = tuple(tensor[start : start + FORWARD_BATCH] for tensor in data)
+            cards = float(part[0].sum())
+            total += float(cross_entropy(network, part)) * cards
+            weight += cards
+    return total / max(weight, 1)
+
+
+def _round_seed(seed: int, number: int) -> int:
+    """Return the seed of a round's hands; round 0 is the held-out set."""
+    return int(np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)[0])

@@ -1,0 +1,230 @@
+"""The leaderboard: sorting, figures of each bot, missing measurements and the command."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from gin_env.matches.matches import MatchResult
+from research.__main__ import app
+from research.questions import bots
+from research.questions.leaderboard import PARTS, leaderboard_table, microseconds
+from research.reproduce import pages, results
+from research.reproduce.registry import EXPERIMENTS, find
+from research.reproduce.results import load, measure
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / pages.RESULTS
+
+
+def match(a: str, b: str, wins: int, low: float, high: float) -> dict:
+    """Return the row of a match of 200 games with `wins` of bot a and the interval `low` to `high`."""
+    none = (0, 0)
+    played = MatchResult((a, b), 200, 0, "game", (wins, 200 - wins), 200, none, none, none, 0, none, 0)
+    return played.as_dict() | {"interval": [low, high]}
+
+
+def tournament(deviations: bool = True) -> list[dict]:
+    """Return a tournament of `utility`, `simple` and `policy` as rows."""
+    rated = {"entrants": ["utility", "simple", "policy"], "ratings": [1520.4, 1390.0, 1589.6]}
+    if deviations:
+        rated["deviations"] = [2.1, 2.0, 3.0]
+    matches = (
+        match("utility", "simple", 160, 0.74, 0.85),
+        match("utility", "policy", 80, 0.34, 0.46),
+        match("simple", "policy", 60, 0.24, 0.37),
+    )
+    return [row | rated for row in matches]
+
+
+SPEEDS = [
+    {"bot": "simple", "median": 13e6, "slowest": None, "fastest": None},
+    {"bot": "policy", "median": 70e3, "slowest": None, "fastest": None},
+]
+
+
+def exploited(bot: str, minutes: float, won: float) -> dict:
+    row = {"bot": bot, "minutes": minutes, "decisions": 6_010_000}
+    return row | {"seed": 1, "games": 10_000, "won": won, "low": won - 1, "high": won + 1}
+
+
+EXPLOITS = [exploited("simple", 6.2, 80.0), exploited("policy", 6.0, 40.0)]
+SEARCHES = [
+    {"bot": "simple", "by": "search", "samples": 32, "games": 200, "won": 84.0, "low": 78.0, "high": 88.0}
+]
+STRENGTH = [
+    {"bot": bot, "opponent": opponent, "games": 4000, "won": won, "low": won - 1, "high": won + 1}
+    for bot, opponent, won in (("search:samples=256", "policy", 56.0), ("search:samples=48", "simple", 99.0))
+]
+BUDGETS = [
+    {"bot": f"search:samples={samples}", "opponent": "policy", "games": 1000}
+    | {"won": won, "low": won - 2, "high": won + 2}
+    for samples, won in ((8, 52.0), (32, 54.0))
+]
+PARTS_ROWS = {
+    "tournament": tournament(),
+    "bot-speed": SPEEDS,
+    "exploit": EXPLOITS,
+    "exploit-search": SEARCHES,
+    "exploit-all": [SEARCHES[0] | {"won": 70.0}],
+    "search/strength": STRENGTH,
+    "search/budgets": BUDGETS,
+}
+
+
+def rows_of(parts: dict[str, list[dict]]) -> list[dict]:
+    """Return the rows of all results, each with its experiment, as the page passes them."""
+    return [row | {"of": part} for part, rows in parts.items() for row in rows]
+
+
+def lines(rows: list[dict]) -> list[str]:
+    return leaderboard_table(rows).splitlines()[2:]
+
+
+# --- Table ----------------------------------------------------------------------------------------------
+
+
+def test_table_is_sorted_by_rating_with_each_bots_figures():
+    assert lines(rows_of(PARTS_ROWS)) == [
+        "| `policy` |  | 1590 ± 3.0 | 65.0 | 70.0 (63.0 to 76.0) | 14 | 56.0 (55.0 to 57.0) "
+        "| search, 256 worlds, 4,000 games |",
+        "| `utility` | yes | 1520 ± 2.1 | 60.0 | 80.0 (74.0 to 85.0) |  |  |  |",
+        "| `simple` |  | 1390 ± 2.0 | 25.0 |  | 0.077 | 80.0 (79.0 to 81.0) | PPO, 6 million decisions |",
+    ]
+
+
+def test_best_exploiter_names_its_method():
+    expected = "| 40.0 (39.0 to 41.0) | PPO, 6 million decisions |"
+    assert lines(rows_of({"tournament": tournament(), "exploit": EXPLOITS}))[0].endswith(expected)
+
+
+def test_search_that_assumes_another_opponent_is_ignored():
+    assert lines(rows_of({"tournament": tournament(), "search/strength": STRENGTH}))[2].endswith("|  |  |  |")
+
+
+def test_unmeasured_cells_are_empty():
+    assert lines(rows_of({"tournament": tournament(deviations=False)})) == [
+        "| `policy` |  | 1590 | 65.0 | 70.0 (63.0 to 76.0) |  |  |  |",
+        "| `utility` | yes | 1520 | 60.0 | 80.0 (74.0 to 85.0) |  |  |  |",
+        "| `simple` |  | 1390 | 25.0 |  |  |  |  |",
+    ]
+
+
+def test_table_without_ratings_is_sorted_by_games_won():
+    unrated = [row | {"ratings": [], "deviations": []} for row in tournament()]
+    assert [line[:14] for line in lines(rows_of({"tournament": unrated}))] == [
+        "| `policy` |  ",
+        "| `utility` | ",
+        "| `simple` |  ",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("a_second", "text"), [(48e6, "0.021"), (150e3, "6.7"), (70e3, "14"), (200.0, "5,000")]
+)
+def test_time_has_two_digits_or_whole_microseconds(a_second, text):
+    assert microseconds(a_second) == text
+
+
+def test_rating_errors_are_stored_with_the_result():
+    ratings = bots.tournament_of(tournament()).ratings
+    assert [rating.deviation for rating in ratings] == [2.1, 2.0, 3.0]
+
+
+# --- Page -----------------------------------------------------------------------------------------------
+
+
+def store(folder: Path, name: str, rows: list[dict], **fields: object) -> None:
+    replace(
+        load(RESULTS, "bot-speed"), id=name, command=f"python -m research run {name}", rows=rows, **fields
+    ).save(folder)
+
+
+def page(folder: Path) -> str:
+    return pages.rewritten("<!-- result leaderboard -->\n<!-- end -->\n", folder, EXPERIMENTS)
+
+
+def test_page_lists_sources_and_missing_parts(tmp_path):
+    store(tmp_path, "bot-speed", SPEEDS)
+    assert "\nNot measured yet: `python -m research run leaderboard`.\n" in page(tmp_path)
+    store(
+        tmp_path,
+        "tournament",
+        tournament(),
+        games=2000,
+    )
+    made = page(tmp_path).splitlines()
+    assert made[-9:-2] == [
+        "[`python -m research run tournament`](data/tournament.md), 2,000 games per match, seed 0  ",
+        "[`python -m research run bot-speed`](data/bot-speed.md), seed 0  ",
+        "Not measured yet: `python -m research run exploit`.  ",
+        "Not measured yet: `python -m research run exploit-search`.  ",
+        "Not measured yet: `python -m research run exploit-all`.  ",
+        "Not measured yet: `python -m research run search/strength`.  ",
+        "Not measured yet: `python -m research run search/budgets`.",
+    ]
+    assert "| `policy` |  | 1590 ± 3.0 | 65.0 | 70.0 (63.0 to 76.0) | 14 |  |  |" in made
+    store(tmp_path, "exploit", EXPLOITS)
+    store(tmp_path, "exploit-search", SEARCHES)
+    store(tmp_path, "exploit-all", SEARCHES)
+    store(tmp_path, "search/strength", STRENGTH)
+    store(tmp_path, "search/budgets", BUDGETS)
+    assert "Not measured yet" not in page(tmp_path)
+
+
+def test_picture_of_bounds_is_drawn_once_all_parts_are_measured(tmp_path):
+    folder, picture = tmp_path / pages.RESULTS, tmp_path / pages.FIGURES / "exploit_budgets.png"
+    chosen = {"leaderboard": EXPERIMENTS["leaderboard"]}
+    (tmp_path / pages.PAGES).mkdir(parents=True)
+    folder.mkdir()
+    picture.parent.mkdir(parents=True)
+    for name, rows in PARTS_ROWS.items():
+        assert picture not in pages.rewrite(tmp_path, chosen)
+        store(folder, name, rows)
+    assert picture in pages.rewrite(tmp_path, chosen)
+    assert picture not in pages.rewrite(tmp_path, chosen)
+    store(folder, "search/budgets", BUDGETS[:1])
+    assert picture in pages.rewrite(tmp_path, chosen)
+
+
+def test_variants_have_no_row():
+    renamed = [
+        row
+        | {"bots": ["tonic-paper" if bot == "utility" else bot for bot in row["bots"]]}
+        | {"entrants": ["tonic-paper", "simple", "policy"]}
+        for row in tournament()
+    ]
+    assert [line[:10] for line in lines(rows_of({"tournament": renamed}))] == ["| `policy`", "| `simple`"]
+
+
+def test_every_part_can_be_measured():
+    assert find("leaderboard").parts == PARTS
+    assert all(find(part).measure for part in PARTS)
+
+
+# --- Command --------------------------------------------------------------------------------------------
+
+
+def test_one_command_measures_all_parts(tmp_path, monkeypatch):
+    measured = []
+
+    def instead(experiment, run):
+        measured.append(experiment.id)
+        return replace(load(RESULTS, "bot-speed"), id=experiment.id, rows=PARTS_ROWS[experiment.id])
+
+    monkeypatch.setattr(results, "measure", instead)
+    folders = ["--out", str(tmp_path / "results"), "--work", str(tmp_path / "work")]
+    done = CliRunner().invoke(app, ["run", "leaderboard", *folders])
+    assert done.exit_code == 0, done.output + repr(done.exception)
+    assert measured == list(PARTS) == list(PARTS_ROWS)
+    assert results.stored(tmp_path / "results") == sorted(PARTS)
+
+
+def test_leaderboard_itself_cannot_be_measured():
+    with pytest.raises(
+        ValueError, match="leaderboard is made of other results: measure tournament, bot-speed"
+    ):
+        measure(find("leaderboard"), None)

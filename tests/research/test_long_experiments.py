@@ -1,0 +1,202 @@
+"""Experiments with hours of training: resuming, and the tables of their results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gin_env.training.runs import RunSettings
+from research.papers.gallucci2021 import cfr_training
+from research.papers.truong2021 import authors_training, hand_strength_networks
+from research.questions import generations
+from research.recipes.cfr.trainer import train_table
+from research.recipes.hand_strength import trainer
+from research.recipes.hand_strength.trainer import HandStrengthSettings, Schedule
+from research.reproduce.experiment import Run
+
+pytestmark = pytest.mark.compiled
+
+
+def test_resumed_table_equals_an_uninterrupted_one(tmp_path):
+    run = Run(0, True, tmp_path)
+    first = cfr_training.trained_table(run, "dealt", 2, 20)
+    later = cfr_training.trained_table(run, "dealt", 2, 50)
+    assert (first.metadata["iterations"], later.metadata["iterations"]) == (20, 50)
+    whole = train_table(50, abstraction="dealt", seed=2)
+    assert np.allclose(later.strategy, whole.strategy, atol=0.5 / 254)
+    assert not np.allclose(first.strategy, later.strategy, atol=0.01)
+
+
+def test_trained_table_is_reused(tmp_path, monkeypatch):
+    run = Run(0, True, tmp_path)
+    table = cfr_training.trained_table(run, "paper", 1, 20)
+    monkeypatch.setattr(cfr_training, "train_table", None)
+    assert np.array_equal(cfr_training.trained_table(run, "paper", 1, 20).strategy, table.strategy)
+
+
+def test_long_training_table_shows_the_mean_and_each_seed():
+    rows = [
+        {"iterations": 100, "seed": seed, "opponent": opponent, "visited": 10.0 * seed, "won": won}
+        | {"low": won - seed / 10, "high": won + seed / 10}
+        for seed, wins in ((1, (50.0, 30.0)), (2, (60.0, 33.0)))
+        for opponent, won in zip(("simple", "cfr"), wins, strict=True)
+    ]
+    *_, line, _, intervals = cfr_training.long_training_table(rows).splitlines()
+    assert line == "| 100 | 15 % | 55.00 (50.00, 60.00) | 31.50 (30.00, 33.00) |"
+    assert intervals == "Intervals are at most ± 0.20."
+
+
+def network_row(network: str, seed: int, won: float, selected: bool) -> dict:
+    return {
+        "network": network,
+        "seed": seed,
+        "train_loss": 90.0 + seed,
+        "validation_loss": 100.0 + seed,
+        "won": won,
+        "low": won - 1,
+        "high": won + 1,
+        "selected": selected,
+    }
+
+
+def test_networks_table_shows_median_range_and_selected_network():
+    rows = [
+        network_row("dual-inception-random-256", seed, won, seed == 1)
+        for seed, won in enumerate((46.1, 54.0, 55.2))
+    ]
+    assert hand_strength_networks.networks_table(rows).splitlines()[-1] == (
+        "| `dual-inception-random-256` | 3 | 91.0 | 74.8 | 101.0 (100.0 to 102.0) | 75.7 "
+        "| 54.0 (46.1 to 55.2) | 55.4 ± 0.8 | 54.0 (53.0 to 55.0) |"
+    )
+
+
+def test_networks_are_selected_by_validation_games(tmp_path, monkeypatch):
+    """The network with the most validation wins is marked, even if another wins more reported games."""
+    shown = {"x, seed 0": 0.6, "x, seed 1": 0.5}
+
+    class Match:
+        def __init__(self, won: float) -> None:
+            self.bots, self.games, self.wins = ("a", "b"), 100, (int(100 * won), 0)
+            self.win_rate, self.interval, self.points_per_hand = won, (won, won), (1.0, 1.0)
+
+            self.wins_and_decided = np.array([self.wins[0]]), np.array([100])
+
+        def confidence_interval(self, confidence: float) -> tuple[float, float]:
+            return self.interval
+
+        def each_deal(self) -> np.ndarray:
+            return np.zeros(1)
+
+    monkeypatch.setattr(hand_strength_networks, "play_network", lambda run, path, label: Match(shown[label]))
+    trainings = [
+        {"seed": seed, "validated": validated, "train_losses": [9.0, 8.0], "validation_losses": [9.5, 8.5]}
+        for seed, validated in enumerate((0.4, 0.45))
+    ]
+    rows = hand_strength_networks.network_rows(
+        Run(0, True, tmp_path), "x", [(Path("none"), one) for one in trainings]
+    )
+    assert [row["selected"] for row in rows] == [False, True]
+    assert [row["won"] for row in rows] == [60.0, 50.0]
+    assert [row["validated"] for row in rows] == [40.0, 45.0]
+    assert [row["validation_loss"] for row in rows] == [8.5, 8.5]
+
+
+def test_each_training_has_its_own_file_and_paper_row():
+    trainings = (*authors_training.TRAININGS, *authors_training.MORE_TRAININGS)
+    assert len({training.label for training in trainings}) == len(trainings)
+    networks = {training.network for training in trainings}
+    assert networks == set(hand_strength_networks.TABLE) - {"dual-inception-16-random-16-augmented"}
+
+
+def test_trainings_with_other_seeds_have_their_own_lines():
+    rows = [
+        {"network": "mlp-random-16", "observations": 500, "seed": seed, "epoch": epoch}
+        | {"validation_loss": 140.0 - epoch, "won": won, "low": won - 1, "high": won + 1}
+        | ({"unmelded": [won + 5, won + 4, won + 6]} if epoch == 36 else {})
+        for seed, epoch, won in ((0, 3, 30.0), (0, 36, 10.0), (1, 36, 40.0))
+    ]
+    assert authors_training.table(rows).splitlines()[2:] == [
+        "| `mlp-random-16` | 500 | 0 | 159.4; 44.0 ± 0.8 | 137.0; 30.0 (29.0 to 31.0) "
+        "| 104.0; 10.0 (9.0 to 11.0) | 15.0 (14.0 to 16.0) |",
+        "| `mlp-random-16` | 500 | 1 | 159.4; 44.0 ± 0.8 |  "
+        "| 104.0; 40.0 (39.0 to 41.0) | 45.0 (44.0 to 46.0) |",
+    ]
+
+
+def test_schedule_resumes_from_its_checkpoint(tmp_path):
+    from small_data_set import tiny_data
+
+    data, settings = tiny_data(40), HandStrengthSettings("mlp", Schedule(4, 8, 1e-3, 0.5, 2))
+    path = tmp_path / "checkpoint.safetensors"
+    whole = trainer.train(data, settings)
+    run = hand_strength_networks.continued(path, data, settings)
+    assert run.epoch == 0
+    run.run_epoch()
+    run.run_epoch()
+    run.save_checkpoint(path)
+    run = hand_strength_networks.continued(path, data, settings)
+    assert run.epoch == 2
+    run.run_epoch()
+    run.run_epoch()
+    assert run.validation_losses == whole.validation_losses
+
+
+def test_pools_exclude_their_left_out_and_the_held_out_bots():
+    whole, *others = generations.LEFT_OUT.items()
+    assert whole[0] == "nothing"
+    for left_out, pool in others:
+        assert set(whole[1]) - set(pool) == {left_out.strip("`")}
+    for _, pool in generations.LEFT_OUT.items():
+        assert not {bot.partition(":")[0] for bot in (*pool, *RunSettings.bots)} & set(generations.HELD_OUT)
+    assert "late-knock" not in generations.HELD_OUT  # almost `simple:knock_at=0`, which is in the pools
+
+
+def test_unmet_bots_are_marked():
+    rows = [
+        {"left_out": left_out, "seed": seed, "opponent": opponent, "won": won}
+        for opponent in ("tonic", "late-knock", "utility")
+        for left_out, wins in (("nothing", (66.0, 68.0)), ("`tonic`", (60.0, 62.0)))
+        for seed, won in enumerate(wins)
+    ]
+    table = generations.held_out_table(rows)
+    assert "| `tonic` | 67.0 (66.0, 68.0) | *61.0 (60.0, 62.0)* |" in table
+    assert "| `late-knock` | 67.0 (66.0, 68.0) | 61.0 (60.0, 62.0) |" in table
+    assert "| `utility` | *67.0 (66.0, 68.0)* | *61.0 (60.0, 62.0)* |" in table
+
+
+@pytest.fixture
+def finished_loop(monkeypatch):
+    """Replace the loop: generation 1 was rejected and generation 2 kept, with the same weights."""
+    from gin_env.agents.generations.bot import SHIPPED
+    from gin_env.training.generations import loop
+
+    history = [loop.Generation(number, number != 1, {}, {}, {}, 0, 0, 0.0) for number in range(3)]
+
+    def run(folder, *arguments, **options):
+        folder.mkdir()
+        for number in (1, 2):
+            (folder / f"generation-{number}.safetensors").write_bytes(Path(SHIPPED).read_bytes())
+        return iter(history)
+
+    monkeypatch.setattr(loop, "run", run)
+    monkeypatch.setattr(loop, "read_history", lambda folder: history)
+
+
+def test_each_generation_meets_the_champion_before_it(finished_loop, tmp_path):
+    rows = generations.measure_generations(Run(0, True, tmp_path))
+    assert [row["kept"] for row in rows if row["opponent"] == "tonic"] == 2 * [True, False, True]
+    for knock in generations.LAST:
+        found = {(row["generation"], row["opponent"]): row for row in rows if row["run"] == knock}
+        assert len(found) == 3 * 3 + 2
+        for number in (1, 2):  # the champion is generation 0, which is `simple`, until generation 2 is kept
+            against = [found[number, opponent] for opponent in ("simple", "previous")]
+            assert against[0]["deals"] == against[1]["deals"]
+    assert found[0, "tonic"]["bot"] == "generation 0, knock simple"
+
+
+def test_measured_champion_is_the_last_kept_generation(finished_loop, tmp_path):
+    kept, bots = generations.read_generations(Run(0, True, tmp_path), tmp_path / "pool", 1, generations.POOL)
+    assert kept == [True, False, True]
+    assert [bot.name for bot in bots] == ["simple", "generation-1", "generation-2"]

@@ -1,0 +1,56 @@
+"""Recognising bots from the memory of earlier hands."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from gin_env import agents
+from gin_env.batch import Games
+from gin_env.observations.memory import LAYOUT, NUM_MEMORY
+from research.questions import memory
+
+pytestmark = pytest.mark.compiled
+
+
+def test_bots_are_recognised_from_differing_memories():
+    random = np.random.default_rng(1)
+    samples = [random.random((300, 3), np.float32) for _ in range(2)]
+    assert 0.35 < memory.recognised(samples, 1, 10) < 0.65
+    samples[1][:, 0] += 2
+    assert memory.recognised(samples, 1, 10) > 0.9
+
+
+def test_memories_are_those_of_games_with_more_hands():
+    found, num_hands = memory.remembered("simple", 20, 1)
+    assert list(found) == list(memory.HANDS)
+    assert 4 < num_hands < 10
+    for hands, memories in found.items():
+        assert 0 < len(memories) <= 20
+        assert memories.shape[1] == NUM_MEMORY
+        np.testing.assert_allclose(memories[:, LAYOUT["hands"]], hands / 20)
+
+
+def test_table_has_a_line_for_each_number_of_hands():
+    rows = [{"pool": 3, "hands": hands, "reads": "all", "recognised": 60.0 + hands} for hands in (1, 2)]
+    table = memory.recognition_table([{"bot": "simple", "hands_per_game": 7.0}, *rows])
+    assert "| 2 | 62.0 |" in table.splitlines()
+    assert "| `simple` | 7.00 |" in table.splitlines()
+
+
+def test_hidden_memory_is_that_of_a_first_hand():
+    games, bot = Games(60, episode="game"), agents.make("policy-memory")
+    games.start(seed=3)
+    for _ in range(150):
+        playing = games.everyone[~games.done]
+        games.play(playing, bot.act(games.views(playing)))
+    view = games.views(games.everyone[~games.done])
+    assert view.memories().any()
+    actions = memory.forgetful().act(view)
+    for name in view.records["public"]["memory"].dtype.names:
+        view.records["public"]["memory"][name] = 0
+    view.records["public"]["hand_number"] = 0
+    assert not view.memories().any()
+    assert np.array_equal(bot.act(view), actions)
