@@ -14,6 +14,7 @@ import csv
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
 from typing import Annotated
@@ -113,7 +114,7 @@ def play(policy: Path, opponents: list[str], games: int) -> list[Row]:
 
 def compare(
     example: str,
-    variants: dict[str, tuple[str, ...]],
+    variants: Mapping[str, tuple[str, ...]],
     budget: list[str],
     seeds: list[int],
     games: int,

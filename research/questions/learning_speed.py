@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import torch
@@ -96,7 +96,7 @@ class FreeGames(GinRummyVecEnv):
     REAL_STEPS = 32
 
     def reset(self) -> Observation:
-        self._seen: list[tuple[Observation, np.ndarray]] = []
+        self._seen: list[tuple[Any, np.ndarray]] = []
         self._step = 0
         return super().reset()
 
@@ -122,14 +122,16 @@ def of_stable_baselines(free: bool, folder: Path) -> Callable[[], Rates]:
     """Measure decisions learned per second by examples/ppo_selfplay.py, against Simple or in free games."""
     settings = SelfPlaySettings(folder)
     model: MaskablePPO = ppo_selfplay.make_model(settings)
-    games = FreeGames if free else GinRummyVecEnv
-    model.set_env(games(settings.num_envs, "simple", seed=settings.seed, candidates=True))
+    games = (FreeGames if free else GinRummyVecEnv)(
+        settings.num_envs, "simple", seed=settings.seed, candidates=True
+    )
+    model.set_env(games)
     _, callback = model._setup_learn(10**12, OneRollout())
     steps = settings.num_envs * settings.num_steps
 
     def measure() -> Rates:
         begun = time.perf_counter()
-        model.collect_rollouts(model.env, callback, model.rollout_buffer, settings.num_steps)
+        model.collect_rollouts(games, callback, model.rollout_buffer, settings.num_steps)
         model.train()
         name = "free games" if free else "our games"
         return {f"Stable-Baselines3, {name}: learned": steps / (time.perf_counter() - begun)}

@@ -12,6 +12,7 @@ external-sampling Monte Carlo CFR. Exploitability is exact: what a best response
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,12 +24,20 @@ from gin_env.support.atomic import check_targets
 from gin_env.support.exits import one_line_errors
 from gin_env.support.files import write_json
 from gin_env.support.plots import BLUE, GREEN, RED, new_figure, origin_line, save_figure
-from research.small_games import CFR, CFRPlus, ExternalSamplingCFR, GameTree, expected_value, exploitability
+from research.small_games import (
+    CFR,
+    CFRPlus,
+    ExternalSamplingCFR,
+    Game,
+    GameTree,
+    expected_value,
+    exploitability,
+)
 from research.small_games.kuhn import KuhnPoker
 from research.small_games.leduc import LeducHoldem
 from research.small_games.small_gin import SMALL, TINY, SmallGin, bot_strategy
 
-GAMES = {
+GAMES: dict[str, Callable[[], Game]] = {
     "kuhn": KuhnPoker,
     "leduc": LeducHoldem,
     "tiny-gin": lambda: SmallGin(TINY),

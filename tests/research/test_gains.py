@@ -28,10 +28,7 @@ from gin_env.observations.views import PlayerView  # noqa: E402
 from gin_env.support.array_files import ArrayFileError  # noqa: E402
 from gin_env.support.workers import Workers  # noqa: E402
 from research.__main__ import app  # noqa: E402
-from research.recipes import (
-    action_values,
-    gains,
-)
+from research.recipes import action_values, gains  # noqa: E402
 from research.recipes.action_values import (  # noqa: E402
     POSITION,
     collect_block,
