@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import re
 import shutil
 import socket
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -426,17 +429,30 @@ def test_error_while_compiling_does_not_leave_the_page_waiting(monkeypatch):
 
 def test_games_in_memory_and_on_disk_are_limited(tmp_path, monkeypatch):
     monkeypatch.setattr(sessions, "MAX_SESSIONS", 3)
-    monkeypatch.setattr(sessions, "MAX_SAVES", 5)
+    monkeypatch.setattr(sessions, "MAX_SAVES", 2)
+    monkeypatch.setattr(sessions, "MAX_RECENT_SAVES", 5)
+    (tmp_path / "window-folder.json").mkdir()
     api = TableApi(opponent="simple", save_folder=tmp_path)
-    first = Window(api)
-    first.ask("new")
-    first.step()
-    for _ in range(7):
-        one = Window(api)
-        one.ask("new")
-        one.step()
+
+    def play(windows: int) -> list[Window]:
+        started = [Window(api) for _ in range(windows)]
+        for one in started:
+            one.ask("new")
+            one.step()
+        return started
+
+    first, *_ = play(4)
     assert len(api._sessions) == 3
-    assert len(list(tmp_path.glob("window-*.json"))) <= 6
+    assert (
+        first.ask("table")["version"] == first.state["version"]
+    )  # the games of a stranger did not delete it
+    for path in tmp_path.glob("window-?????*[0-9a-f].json"):
+        os.utime(path, (0, 0))
+    play(1)
+    assert len(saves := list(tmp_path.glob("window-*[0-9a-f].json"))) == 3
+    assert len([path for path in saves if path.stat().st_mtime == 0]) == 2
+    play(5)
+    assert len(list(tmp_path.glob("window-*[0-9a-f].json"))) <= 6
     assert first.ask("table", 404)["error"] == "no game in this window"
 
 
@@ -521,6 +537,8 @@ def test_requests_without_an_origin_or_from_other_sites_are_refused():
         ("127.0.0.1", "", False),
         ("127.0.0.1", "[", False),
         ("0.0.0.0", "192.168.0.5:8000", True),
+        ("0.0.0.0", f"{socket.gethostname()}.local:8000", True),
+        ("127.0.0.1", f"{socket.gethostname()}.local:8000", False),
         ("0.0.0.0", "evil.example.com", False),
         ("my.computer", "my.computer:8000", True),
         ("my.computer", "other.computer:8000", False),
@@ -586,6 +604,59 @@ def test_browser_opens_when_the_server_accepts_connections(monkeypatch, port):
 def test_serving_to_other_computers_prints_a_warning(capsys, port, host, warned):
     serve(TableApi(), host, port)
     assert ("without a password" in capsys.readouterr().err) == warned
+
+
+@pytest.fixture
+def running(monkeypatch):
+    """The port of a server that runs in a thread."""
+    monkeypatch.setattr(server, "REQUEST_SECONDS", 0.3)
+    monkeypatch.setattr(server.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(server.uvicorn.Server, "capture_signals", lambda _: contextlib.nullcontext())
+    servers = []
+    run = server.uvicorn.Server.run
+    monkeypatch.setattr(
+        server.uvicorn.Server, "run", lambda one, sockets: (servers.append(one), run(one, sockets))
+    )
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    thread = threading.Thread(
+        target=serve, args=(TableApi(opponent="simple"), "127.0.0.1", port), daemon=True
+    )
+    thread.start()
+    while not (servers and servers[0].started):
+        time.sleep(0.01)
+    yield port
+    servers[0].should_exit = True
+    thread.join(10)
+
+
+def test_silent_connections_are_closed(running):
+    """A hundred of them would stop the page."""
+    address = ("127.0.0.1", running)
+    asked = socket.create_connection(address, timeout=5)
+    asked.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    while asked.recv(4096).count(b"</html>") == 0:
+        pass
+    half, silent = (socket.create_connection(address, timeout=5) for _ in range(2))
+    half.sendall(b"GET / HT")
+    asked.sendall(b"GET / HT")
+    for connection in (silent, half, asked):
+        assert connection.recv(4096) == b""
+        connection.close()
+
+
+def test_client_that_leaves_in_a_request_prints_nothing(running, capsys):
+    with socket.create_connection(("127.0.0.1", running), timeout=5) as connection:
+        connection.sendall(
+            b"POST /api/new HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\n"
+            b"Content-Length: 4000\r\n\r\n{"
+        )
+    time.sleep(0.3)
+    with socket.create_connection(("127.0.0.1", running), timeout=5) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert connection.recv(100).startswith(b"HTTP/1.1 200")
+    assert "Traceback" not in capsys.readouterr().err
 
 
 def test_static_files_have_no_inline_script_or_style():

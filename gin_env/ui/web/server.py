@@ -6,6 +6,7 @@ estimators) runs in threads, so that the page can say what it is waiting for.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -23,9 +24,10 @@ try:
     from starlette.applications import Starlette
     from starlette.concurrency import run_in_threadpool
     from starlette.middleware import Middleware
-    from starlette.requests import Request
+    from starlette.requests import ClientDisconnect, Request
     from starlette.responses import JSONResponse, Response
     from starlette.routing import Route
+    from uvicorn.protocols.http.h11_impl import H11Protocol
 except ImportError as error:
     raise ImportError('playing in the browser needs Starlette: pip install "gin-env[play]"') from error
 
@@ -33,6 +35,8 @@ from gin_env.ui.web.security import LOOPBACK, Guard
 from gin_env.ui.web.table_api import Handler, TableApi
 
 STATIC = Path(__file__).parent / "static"
+REQUEST_SECONDS = 10.0
+"""Time in which a connection must have sent the head of its next request."""
 KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
@@ -77,7 +81,7 @@ def serve(api: TableApi, host: str, port: int) -> None:
         access_log=False,
         server_header=False,
         ws="none",
-        http="h11",
+        http=_Protocol,
         lifespan="off",
         limit_concurrency=100,
         timeout_keep_alive=5,
@@ -93,6 +97,23 @@ def serve(api: TableApi, host: str, port: int) -> None:
         pass
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+class _Protocol(H11Protocol):
+    """HTTP/1.1 that closes connections which send no request; uvicorn does so only after a response."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._silence = self.loop.call_later(REQUEST_SECONDS, self._close_if_silent)
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._silence.cancel()
+        self._silence = self.loop.call_later(REQUEST_SECONDS, self._close_if_silent)
+
+    def _close_if_silent(self) -> None:
+        if self.cycle is None or self.cycle.response_complete:
+            self.transport.close()
 
 
 def web_address(host: str, port: int) -> str:
@@ -128,6 +149,8 @@ def _answer(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         headers = {"Cache-Control": "no-store"}
         try:
             content = json.loads(await request.body())
+        except ClientDisconnect:
+            return Response(status_code=400, headers=headers)  # which nobody receives
         except (ValueError, RecursionError):
             content = None
         if not isinstance(content, dict):

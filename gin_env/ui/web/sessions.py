@@ -17,6 +17,9 @@ from gin_env.ui.human_game import HumanGame
 MAX_SESSIONS = 32
 """Games in memory. The one unused for longest makes room; it is loaded from its file when needed again."""
 MAX_SAVES = 100
+"""Save files older than a day that are kept; more recent ones stay."""
+MAX_RECENT_SAVES = 10_000
+DAY = 24 * 60 * 60
 TOKEN = re.compile(r"[A-Za-z0-9_-]{22}")
 
 
@@ -107,14 +110,20 @@ class Sessions:
         return session
 
     def _limit_saves(self) -> None:
-        """Delete the oldest save files beyond MAX_SAVES."""
+        """Delete the oldest save files beyond the limits, so that no visitor can fill the disk.
+
+        A game of the last day is deleted only for one of ten thousand others.
+        """
         if self._folder is None:
             return
         saves = []
         for path in self._folder.glob("window-*.json"):
             with suppress(FileNotFoundError):  # another request has just deleted it
-                saves.append((path.stat().st_mtime, path))
-        for _, path in sorted(saves)[:-MAX_SAVES]:
+                if path.is_file():
+                    saves.append((path.stat().st_mtime, path))
+        saves.sort()
+        old = [save for save in saves if save[0] < time.time() - DAY]
+        for _, path in {*old[:-MAX_SAVES], *saves[:-MAX_RECENT_SAVES]}:
             path.unlink(missing_ok=True)
 
     def _remove_save(self, token: str) -> None:
