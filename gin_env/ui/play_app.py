@@ -15,7 +15,8 @@ from gin_env.game.words import rules_in_words
 from gin_env.ui.discards import best_knock, discard_options
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.play_drawing import sheet_lines
-from gin_env.ui.seat import describe_boxes, describe_seat
+from gin_env.ui.reveal import describe_boxes
+from gin_env.ui.seat import describe_seat
 from gin_env.ui.statistics import Statistics
 from gin_env.ui.table_app import TableApp  # first: its ImportError names what to install
 

@@ -13,17 +13,8 @@ from gin_env.game.cards import NUM_CARDS, NUM_RANKS, SUITS
 from gin_env.game.state import NO_CARD
 from gin_env.records import GameRecord
 from gin_env.ui.hints import POINTS, Hint
-from gin_env.ui.seat import (
-    YOU,
-    HeatMap,
-    Seat,
-    Showdown,
-    action_name,
-    card_name,
-    card_names,
-    ended_hands,
-    inside,
-)
+from gin_env.ui.reveal import Showdown, ended_hands, inside
+from gin_env.ui.seat import YOU, HeatMap, Seat, action_name, card_name, card_names
 from gin_env.ui.text import Group
 
 PAPER = "#fbfaf4"

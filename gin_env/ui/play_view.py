@@ -13,16 +13,8 @@ from gin_env.ui.discards import best_knock, discard_options
 from gin_env.ui.hints import hint
 from gin_env.ui.human_game import EndedHand, HumanGame
 from gin_env.ui.play_widgets import CardPlace, Pile
-from gin_env.ui.seat import (
-    HeatMap,
-    Seat,
-    card_name,
-    describe_seat,
-    describe_showdown,
-    game_result,
-    heat_map,
-    last_turn,
-)
+from gin_env.ui.reveal import describe_showdown, game_result
+from gin_env.ui.seat import HeatMap, Seat, card_name, describe_seat, heat_map, last_turn
 from gin_env.ui.statistics import Statistics
 from gin_env.ui.table_app import BOT, ESTIMATOR, WIDE, TableView
 

@@ -18,7 +18,8 @@ from gin_env.ui import replay_text
 from gin_env.ui.hints import Hint, hint
 from gin_env.ui.opinions import Judgement, judge
 from gin_env.ui.replay_drawing import column_names, hand_drawing, last_move, opinion_lines
-from gin_env.ui.seat import Seat, Turn, action_name, both_turns, describe_seat, describe_showdown, heat_map
+from gin_env.ui.reveal import describe_showdown
+from gin_env.ui.seat import Seat, Turn, action_name, both_turns, describe_seat, heat_map
 from gin_env.ui.table_app import BOT, ESTIMATOR, TableView
 
 NAME_WIDTH = 14

@@ -13,7 +13,8 @@ from gin_env.game.cards import card_id, parse
 from gin_env.game.rules import Rules
 from gin_env.observations.views import PlayerView
 from gin_env.ui.discards import discard_options
-from gin_env.ui.seat import action_name, describe_seat, describe_showdown, heat_map, per_cent
+from gin_env.ui.reveal import describe_showdown
+from gin_env.ui.seat import action_name, describe_seat, heat_map, per_cent
 
 # Player 0 knocks with three runs and KD; player 1 has a set and two cards to lay off on the runs.
 HAND_0, HAND_1 = "AC 2C 3C 4H 5H 6H 9S TS JS KD", "4C 5C 9D 7H 2D 3D 8D TD QH KC"

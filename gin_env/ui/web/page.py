@@ -20,21 +20,15 @@ from gin_env.ui.hints import POINTS, Hint
 from gin_env.ui.human_game import PERSON_PLAYER, EndedHand, HumanGame
 from gin_env.ui.reasons import reasons
 from gin_env.ui.replay_text import names as player_names
-from gin_env.ui.seat import (
-    YOU,
+from gin_env.ui.reveal import (
     Stage,
-    Turn,
-    action_name,
-    both_turns,
     describe_boxes,
     describe_reveal,
-    describe_seat,
     describe_showdown,
     ended_hands,
     game_result,
-    last_turn,
-    per_cent,
 )
+from gin_env.ui.seat import YOU, Turn, action_name, both_turns, describe_seat, last_turn, per_cent
 from gin_env.ui.text import Group
 
 MAX_VALUES = 8

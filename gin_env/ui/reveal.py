@@ -1,0 +1,239 @@
+"""The end of a hand in words and cards: both hands laid down, lay-offs, and the score step by step.
+
+It is computed from the player's view after the end and from both hands.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gin_env.game.cards import NUM_RANKS, total_value
+from gin_env.game.engine import final_score, game_is_over
+from gin_env.game.rules import VOID_SAME
+from gin_env.game.state import BIG_GIN, GIN, OUTCOME_NAMES, OVER, UNDERCUT, VOID
+from gin_env.observations.views import PlayerView
+from gin_env.records import GameRecord, HandRecord
+from gin_env.ui.seat import YOU, card_name, card_names
+from gin_env.ui.text import Group, defence_groups, hand_groups
+
+
+class Showdown(NamedTuple):
+    """Both hands as they are laid down, and the score step by step."""
+
+    headline: str
+    own_groups: list[Group]
+    opponent_groups: list[Group]
+    steps: list[str]
+
+
+def describe_showdown(
+    view: PlayerView, hands: tuple[int, int], opponent: str, letters: bool = False, me: str = YOU
+) -> Showdown:
+    """Return the end of a hand.
+
+    `view` is the player's view after the end; `hands` are both hands as masks, the player's first. The player
+    is called `me`.
+    """
+    public, player = view.records["public"][0], int(view.records["player"][0])
+    outcome, knocker = int(public["outcome"]), int(public["knocker"])
+    names = (me, opponent)
+    own_score, opponent_score = int(public["scores"][player]), int(public["scores"][1 - player])
+    score = (
+        f"Score: {inside(me)} {own_score}, {opponent} {opponent_score}; "
+        f"{int(public['rules']['target_score'])} points win the game."
+    )
+    score = " ".join([score, *describe_boxes(view, opponent, me)])
+    if outcome == VOID:
+        deals = "The same player" if public["rules"]["void_dealer"] == VOID_SAME else "The other player"
+        steps = [f"The stock has run out: the hand is void and nobody scores. {deals} deals.", score]
+        return Showdown("The hand is void", hand_groups(hands[0]), hand_groups(hands[1]), steps)
+    side = 0 if knocker == player else 1
+    knocking, defending = hands[side], hands[1 - side]
+    laid = hand_groups(knocking)
+    gin = outcome in (GIN, BIG_GIN)
+    answer = hand_groups(defending) if gin else defence_groups(defending, knocking)
+    own, other = (int(public["deadwood"][seat]) for seat in (knocker, 1 - knocker))
+    steps = [f"{_verb(names[side], 'knock')} with {_deadwood(laid, own, letters)}."]
+    if gin:
+        steps = [f"{_verb(names[side], 'go', 'goes')} gin: every card is in a meld. No lay-offs after gin."]
+    steps.append(f"{_verb(names[1 - side], 'meld')} {_melds(answer, letters)}.")
+    steps += _lay_off_lines(laid, answer, names[1 - side], letters)
+    steps.append(f"{_verb(names[1 - side], 'keep')} {_deadwood(answer, other, letters)}.")
+    points = int(public["points"])
+    winner = names[side]
+    if gin:
+        kind = "big gin" if outcome == BIG_GIN else "gin"
+        bonus = int(public["rules"][kind.replace(" ", "_") + "_bonus"])
+        sum_ = f"{bonus} for {kind} + {other} deadwood"
+        headline = f"{_verb(winner, 'have', 'has')} {kind}"
+    elif outcome == UNDERCUT:
+        winner, bonus = names[1 - side], int(public["rules"]["undercut_bonus"])
+        steps.append(f"{other} is not more than {own}: an undercut.")
+        sum_ = f"{bonus} for the undercut + {own} − {other}"
+        headline = f"{_verb(winner, 'undercut')}"
+    else:
+        sum_ = f"{other} − {own} deadwood"
+        headline = f"{_verb(winner, 'win')} by knocking"
+    if public["points_double"]:
+        sum_ = f"2 × ({sum_}), for the spade"
+    if public["rules"]["immediate_boxes"]:
+        sum_ += f" + {int(public['rules']['box_bonus'])} for the hand"
+    steps += [f"{sum_} = {points} for {inside(winner)}.", score]
+    groups = (laid, answer) if side == 0 else (answer, laid)
+    return Showdown(f"{headline}: {points} point{'s' * (points != 1)}", *groups, steps)
+
+
+def describe_boxes(view: PlayerView, opponent: str, me: str = YOU) -> list[str]:
+    """Return the boxes of a variant in sentences, and at the end of the game the final score.
+
+    Boxes are the hands won, which score under some rules. The list is empty without boxes and bonuses.
+    """
+    public, player = view.records["public"][0], int(view.records["player"][0])
+    rules, sides = public["rules"], (player, 1 - player)
+    lines = []
+    if rules["box_bonus"]:
+        own, other = (int(public["boxes"][side]) for side in sides)
+        when = "each" if rules["immediate_boxes"] else "each, at the end of the game"
+        lines.append(
+            f"Hands won: {inside(me)} {own}, {opponent} {other} ({int(rules['box_bonus'])} points {when})."
+        )
+    if int(public["phase"]) == OVER and game_is_over(public):
+        totals = [int(final_score(public, side)) for side in sides]
+        if totals != [int(public["scores"][side]) for side in sides]:
+            lines.append(f"With all bonuses: {inside(me)} {totals[0]}, {opponent} {totals[1]}.")
+    return lines
+
+
+def ended_hands(game: GameRecord) -> list[HandRecord]:
+    """Return the hands that have ended: all, or all but the last."""
+    return [hand for hand in game.hands if hand.outcome in OUTCOME_NAMES[1:]]
+
+
+def game_result(game: GameRecord, opponent: str) -> str:
+    """Return the result of a finished game as a sentence; player 0 is called ``You``."""
+    winner = "Nobody" if game.winner is None else (YOU, opponent)[game.winner]
+    return f"{_verb(winner, 'win')} the game, {max(game.scores)} to {min(game.scores)}."
+
+
+def inside(name: str) -> str:
+    """Return a player's name for use inside a sentence."""
+    return name.lower() if name == YOU else name
+
+
+def _verb(who: str, verb: str, others: str = "") -> str:
+    """Return the subject with its verb: ``You knock``, ``tonic knocks``."""
+    return f"{who} {verb if who == YOU else others or verb + 's'}"
+
+
+def _melds(groups: list[Group], letters: bool) -> str:
+    melds = [card_names(cards, letters) for cards, caption in groups if caption in ("set", "run")]
+    return ", ".join(melds) or "nothing"
+
+
+def _deadwood(groups: list[Group], points: int, letters: bool) -> str:
+    """Return the deadwood in words: ``12 deadwood (A♠ J♠)``."""
+    loose = [cards for cards, caption in groups if caption.startswith("deadwood")]
+    return f"{points} deadwood ({card_names(loose[0], letters)})" if loose else "no deadwood"
+
+
+class LayOff(NamedTuple):
+    """A card that the defender lays off, and the knocker's meld before it."""
+
+    card: int
+    meld: list[int]
+
+
+def lay_offs(knocker: list[Group], defender: list[Group]) -> list[LayOff]:
+    """Return the defender's lay-offs, in an order in which each card fits.
+
+    A card that fits both a run and a set is laid off on the run, which other cards can then extend.
+    """
+    remaining = [card for cards, caption in defender if caption == "laid off" for card in cards]
+    melds = [(list(cards), kind) for kind in ("run", "set") for cards, caption in knocker if caption == kind]
+    result: list[LayOff] = []
+    while remaining:
+        card, cards = next(
+            (card, cards) for cards, kind in melds for card in remaining if _fits(card, cards, kind)
+        )
+        result.append(LayOff(card, list(cards)))
+        remaining.remove(card)
+        cards.append(card)
+        cards.sort()
+    return result
+
+
+def _lay_off_lines(laid: list[Group], answer: list[Group], who: str, letters: bool) -> list[str]:
+    """Return one line for each card that is laid off: the meld and the points saved."""
+    return [
+        f"{_verb(who, 'lay')} off {card_name(card, letters)} on {card_names(meld, letters)}: "
+        f"{int(total_value(1 << card))} less deadwood."
+        for card, meld in lay_offs(laid, answer)
+    ]
+
+
+def _fits(card: int, cards: list[int], kind: str) -> bool:
+    if kind == "set":
+        return card % NUM_RANKS == cards[0] % NUM_RANKS
+    return card // NUM_RANKS == cards[0] // NUM_RANKS and card in (cards[0] - 1, cards[-1] + 1)
+
+
+class Stage(NamedTuple):
+    """One step of the reveal: a sentence, and both hands on the table after it."""
+
+    text: str
+    own_groups: list[Group]
+    opponent_groups: list[Group]
+    laid_off: list[int]
+    """The defender's cards laid off so far on the knocker's melds."""
+
+
+def describe_reveal(
+    view: PlayerView, hands: tuple[int, int], opponent: str, letters: bool = False, me: str = YOU
+) -> list[Stage]:
+    """Return the end of a hand step by step. Parameters and sentences are those of `describe_showdown`."""
+    shown = describe_showdown(view, hands, opponent, letters, me)
+    public, player = view.records["public"][0], int(view.records["player"][0])
+    if int(public["outcome"]) == VOID:
+        return [Stage(text, shown.own_groups, shown.opponent_groups, []) for text in shown.steps]
+    by_me = int(public["knocker"]) == player
+    groups = (shown.own_groups, shown.opponent_groups)
+    knocker, defender = groups if by_me else groups[::-1]
+
+    def stage(text: str, knocking: list[Group], defending: list[Group], laid: list[int]) -> Stage:
+        sides = (knocking, defending) if by_me else (defending, knocking)
+        return Stage(text, *sides, laid)
+
+    everything = sorted((card for group in defender for card in group.cards), key=_by_rank)
+    stages = [stage(shown.steps[0], knocker, [Group(everything, "")], [])]
+    moves = lay_offs(knocker, defender)
+    for count in range(len(moves) + 1):
+        laid = [move.card for move in moves[:count]]
+        knocking = _with_laid_off(knocker, moves[:count])
+        defending = _without(defender, laid)
+        stages.append(stage(shown.steps[1 + count], knocking, defending, laid))
+    return stages + [stages[-1]._replace(text=text) for text in shown.steps[len(stages) :]]
+
+
+def _by_rank(card: int) -> tuple[int, int]:
+    return card % NUM_RANKS, card
+
+
+def _with_laid_off(groups: list[Group], moves: list[LayOff]) -> list[Group]:
+    """Return the knocker's groups after these lay-offs."""
+    melds = {tuple(group.cards): group for group in groups}
+    for card, meld in moves:
+        group = melds.pop(tuple(meld))
+        cards = sorted([*meld, card])
+        melds[tuple(cards)] = Group(cards, group.caption)
+    order = [group.caption for group in groups]
+    return sorted(melds.values(), key=lambda group: order.index(group.caption))
+
+
+def _without(groups: list[Group], laid: list[int]) -> list[Group]:
+    """Return the defender's groups; cards not laid off yet are among the deadwood."""
+    melds = [group for group in groups if group.caption in ("set", "run")]
+    loose = [card for group in groups if group not in melds for card in group.cards if card not in laid]
+    if not loose:
+        return melds
+    points = int(total_value(sum(1 << card for card in loose)))
+    return [*melds, Group(sorted(loose, key=_by_rank), f"deadwood {points}")]
