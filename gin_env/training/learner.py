@@ -445,16 +445,16 @@ class Learner:
 
         All ranks must call this at the same time, between updates; the other ranks get an empty dict.
         """
-        own = {
+        arrays = {
             "state": self.games.state.view(np.uint8).reshape(len(self.games), -1),
             "done": self.games.done,
             "opponent": self.opponent,
             "num_games": self.num_games,
         }
+        own = {name: torch.from_numpy(array) for name, array in arrays.items()}
         games = self.ranks.gather(own)
         if not games:
             return {}
-        arrays = {name: np.concatenate([each[name] for each in games]) for name in own}
         results = {"results": self.league.results, "hand_points": self.hand_points}
         critic = {} if self.critic is None else self.critic.state_dict()
         return (
@@ -462,7 +462,7 @@ class Learner:
             | prefixed("critic", critic)
             | prefixed("optimizer", optimizer_tensors(self.optimizer))
             | prefixed("past", self.league.past_tensors())
-            | prefixed("games", {name: torch.from_numpy(array) for name, array in arrays.items()})
+            | prefixed("games", {name: torch.cat([each[name] for each in games]) for name in own})
             | prefixed("league", {name: torch.from_numpy(array) for name, array in results.items()})
         )
 

@@ -55,21 +55,24 @@ class PPORun(TrainingRun[PPOSettings, PPOProgress]):
     ) -> None:
         ranks = ranks or Ranks()
         torch.set_num_threads(1)
-        opened = _open(settings) if ranks.rank == 0 else None  # only rank 0 needs the files
-        settings, checkpoint, start = ranks.broadcast(opened)  # type: ignore[misc]
-        settings = replace(settings, workers=ranks.size)
+        opened: Any = None
+        tensors: Tensors = {}
+        if ranks.rank == 0:  # only rank 0 needs the files
+            settings, checkpoint, start = _open(settings)
+            tensors, metadata = checkpoint or start or ({}, None)
+            opened = settings.as_json(), checkpoint is not None, metadata
+        stored, is_resumed, metadata = ranks.broadcast(opened)
+        tensors = ranks.broadcast_tensors(tensors)
+        settings = replace(PPOSettings.from_json(stored), workers=ranks.size)
         self.learner = Learner(settings, ranks)
-        if checkpoint is None:
-            progress = PPOProgress(next_evaluation=settings.evaluate_every)
+        if not is_resumed:
+            progress = PPOProgress(next_evaluation=settings.evaluate_every, start=metadata)
             super().__init__(settings, progress, resume_command, ranks)
-            if start is not None:
-                weights, self.progress.start = start
-                # Weights for the memory, if the initial policy has none, add nothing at first.
-                self.learner.network.load_state_dict(self.learner.network.state_dict() | weights)
+            # Weights for the memory, if the initial policy has none, add nothing at first.
+            self.learner.network.load_state_dict(self.learner.network.state_dict() | tensors)
             self.learner.begin()
             self.save()
         else:
-            tensors, metadata = checkpoint
             super().__init__(settings, PPOProgress(**metadata["progress"]), resume_command, ranks)
             self.learner.restore(tensors, metadata["learner"])
 

@@ -3,15 +3,21 @@
 Each process is a *rank*. It plays its share of the games. All ranks take the same optimizer steps, because
 they sum their gradients and counts. `launch` starts the ranks on this machine, or joins ranks that
 ``torchrun`` or Ray Train started on several machines.
+
+The ranks that `launch` starts find each other through a file in a private folder, and listen on the loopback
+interface only. All ranks exchange JSON and tensors, never pickles: a rank cannot run code in another.
 """
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import re
 import signal
+import socket
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,16 +25,17 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 import numpy as np
+import safetensors.torch
 import torch
 from torch import distributed
 
 from gin_env.support.exits import one_line_errors
+from gin_env.training.checkpoints import Tensors
 
 TIMEOUT = timedelta(days=1)
 """Maximum time that ranks wait for each other; they wait while rank 0 plays long evaluations."""
 PATIENCE = 60.0
 """Seconds to wait for the other ranks to end after rank 0."""
-Value = TypeVar("Value")
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
@@ -72,23 +79,45 @@ class Ranks:
         """Return the sum of all ranks' arrays, float64."""
         return self.add(torch.from_numpy(np.array(array, np.float64))).numpy()
 
-    def broadcast(self, value: Value) -> Value:
-        """Return the value of rank 0, which can be any object that can be pickled."""
-        if self.size == 1:
-            return value
-        values = [value]
-        with _lost_ranks():
-            distributed.broadcast_object_list(values, 0)
-        return values[0]
+    def broadcast(self, value: Any) -> Any:
+        """Return the JSON-serialisable value of rank 0, as JSON gives it back: tuples become lists."""
+        text = json.dumps(value).encode() if self.rank == 0 else b""
+        return json.loads(self._broadcast_bytes(text))
 
-    def gather(self, value: Value) -> list[Value]:
-        """Return the values of all ranks on rank 0, and an empty list on the others."""
+    def broadcast_tensors(self, tensors: Tensors) -> Tensors:
+        """Return the named tensors of rank 0, on the CPU."""
+        packed = safetensors.torch.save(tensors) if self.rank == 0 else b""
+        return safetensors.torch.load(self._broadcast_bytes(packed))
+
+    def gather(self, tensors: Tensors) -> list[Tensors]:
+        """Return the named tensors of all ranks on rank 0, and an empty list on the others."""
         if self.size == 1:
-            return [value]
-        values: list[Any] = [None] * self.size if self.rank == 0 else []
+            return [tensors]
+        own = torch.frombuffer(bytearray(safetensors.torch.save(tensors)), dtype=torch.uint8)
+        lengths = [torch.zeros(1, dtype=torch.int64) for _ in range(self.size)]
         with _lost_ranks():
-            distributed.gather_object(value, values if self.rank == 0 else None)
-        return values
+            distributed.all_gather(lengths, torch.tensor([len(own)]))
+            longest = max(int(length) for length in lengths)
+            padded = torch.nn.functional.pad(own, (0, longest - len(own)))
+            packed = [torch.empty_like(padded) for _ in lengths] if self.rank == 0 else None
+            distributed.gather(padded, packed)
+        return [
+            safetensors.torch.load(one[: int(length)].numpy().tobytes())
+            for one, length in zip(packed or [], lengths, strict=False)
+        ]
+
+    def _broadcast_bytes(self, content: bytes) -> bytes:
+        """Return the bytes of rank 0."""
+        if self.size == 1:
+            return content
+        length = torch.tensor([len(content)])
+        with _lost_ranks():
+            distributed.broadcast(length, 0)
+            received = torch.empty(int(length), dtype=torch.uint8)
+            if self.rank == 0:
+                received = torch.frombuffer(bytearray(content), dtype=torch.uint8)
+            distributed.broadcast(received, 0)
+        return received.numpy().tobytes()
 
 
 @contextmanager
@@ -120,14 +149,22 @@ def launch(
             return function(settings, ranks)
     if workers == 1:
         return function(settings, Ranks())
-    store = _store(0, is_master=True)
+    with tempfile.TemporaryDirectory(prefix="gin-env-ranks-") as private:
+        return _launch(function, settings, workers, device, f"{private}/store")
+
+
+def _launch(
+    function: Callable[[Task, Ranks], Result], settings: Task, workers: int, device: str, store_path: str
+) -> Result:
+    """Start the other ranks of `launch`; all meet through the store in this file."""
     context = multiprocessing.get_context("spawn")
     processes = [
         context.Process(
-            target=_work, args=(function, settings, rank, workers, store.port, device), daemon=True
+            target=_work, args=(function, settings, rank, workers, store_path, device), daemon=True
         )
         for rank in range(1, workers)
     ]
+    store = _store(store_path, workers)
     patience = 0.0
     try:
         for process in processes:
@@ -136,7 +173,7 @@ def launch(
             if any(process.exitcode is not None for process in processes):
                 raise RankLostError("another rank ended before the training began")
             time.sleep(0.02)
-        with _group(device, store, 0, workers) as ranks:
+        with _loopback_only(), _group(device, store, 0, workers) as ranks:
             result = function(settings, ranks)
         patience = PATIENCE
         return result
@@ -147,25 +184,41 @@ def launch(
 
 
 def _work(
-    function: Callable[[Any, Ranks], Any], settings: Any, rank: int, size: int, port: int, device: str
+    function: Callable[[Any, Ranks], Any], settings: Any, rank: int, size: int, store_path: str, device: str
 ) -> None:
     """Run `function` in a process of `launch`."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # rank 0 handles Ctrl-C for all
-    store = _store(port, is_master=False)
+    store = _store(store_path, size)
     store.set(f"ready {rank}", "")
     with one_line_errors(f"rank {rank}"):
         try:
-            with _group(device, store, rank, size) as ranks:
+            with _loopback_only(), _group(device, store, rank, size) as ranks:
                 function(settings, ranks)
         except RankLostError:
             sys.exit(1)  # rank 0 reports it, unless rank 0 is lost
 
 
-def _store(port: int, is_master: bool) -> Any:
-    """Return the store through which the processes of `launch` connect; port 0 selects a free port."""
-    from torch.distributed import TCPStore  # type: ignore[attr-defined]
+def _store(path: str, size: int) -> Any:
+    """Return the store through which the processes of `launch` find each other."""
+    from torch.distributed import FileStore  # type: ignore[attr-defined]
 
-    return TCPStore("127.0.0.1", port, is_master=is_master, wait_for_workers=False)
+    return FileStore(path, size)
+
+
+@contextmanager
+def _loopback_only() -> Iterator[None]:
+    """Let gloo and NCCL listen on the loopback interface while the ranks connect."""
+    loopback = next((name for _, name in socket.if_nameindex() if name in ("lo", "lo0")), None)
+    before = {name: os.environ.get(name) for name in ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")}
+    if loopback is not None:
+        os.environ.update(dict.fromkeys(before, loopback))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
 
 
 @contextmanager

@@ -109,6 +109,14 @@ class RunSettings:
         """Return all settings for JSON."""
         return asdict(self) | {"run": str(self.run)}
 
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> Self:
+        """Return the settings that `as_json` wrote."""
+        given: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+        }
+        return cls(**given | {"run": Path(values["run"])})
+
     def command(self) -> str:
         """Return the command that starts the same run, with all settings that differ from the defaults."""
         names = [each.name for each in fields(self) if each.name not in ("run", "resume")]
@@ -183,13 +191,9 @@ def open_folder(settings: S) -> tuple[S, Checkpoint | None]:
     if not (run / CHECKPOINT).exists():
         raise FileNotFoundError(f"nothing to resume: there is no {run / CHECKPOINT}")
     tensors, metadata = read_tensors(run / CHECKPOINT, settings.KIND, settings.VERSION, settings.PROGRAM)
-    stored = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in metadata["settings"].items()
-    }
     kind: Any = type(settings)
     default = kind()
-    before = kind(**stored | {"run": run})
+    before = replace(kind.from_json(metadata["settings"]), run=run)
     for name in (each.name for each in fields(kind) if each.name not in settings.SESSION):
         if getattr(settings, name) not in (getattr(default, name), getattr(before, name)):
             raise ValueError(

@@ -47,9 +47,11 @@ def train_and_lose_a_rank(settings: PPOSettings, ranks: Ranks) -> None:
                 os.kill(os.getpid(), signal.SIGKILL)
 
 
-def sum_shares(count: int, ranks: Ranks) -> tuple[float, list[int], str]:
+def sum_shares(count: int, ranks: Ranks) -> tuple[float, list[int], list[object]]:
     """Return the results of the methods of `Ranks`."""
     share = ranks.share(count)
     numbers = torch.arange(count)[share]
     total = float(ranks.sum(numbers.sum().numpy()))
-    return total, ranks.gather(len(numbers)), ranks.broadcast(f"of rank {ranks.rank}")
+    sizes = [len(one["numbers"]) for one in ranks.gather({"numbers": numbers})]
+    shared = ranks.broadcast_tensors({"rank": torch.tensor(ranks.rank)})
+    return total, sizes, [ranks.broadcast(f"of rank {ranks.rank}"), int(shared["rank"])]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import subprocess
 import sys
+import time
 from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from example_scripts import EXAMPLES
@@ -16,6 +20,7 @@ pytest.importorskip("tyro")
 
 import rank_tasks  # noqa: E402
 from ppo_runs import tiny  # noqa: E402
+from torch.distributed import TCPStore  # noqa: E402
 
 from gin_env.support.tensor_files import read_tensors  # noqa: E402
 from gin_env.training.learner import PPOSettings  # noqa: E402
@@ -34,8 +39,8 @@ def assert_equal_tensors(expected, found):
 
 def test_ranks_exchange_sums_and_values():
     alone = launch(rank_tasks.sum_shares, 11, workers=1)
-    assert alone == (55.0, [11], "of rank 0")
-    assert launch(rank_tasks.sum_shares, 11, workers=3) == (55.0, [3, 4, 4], "of rank 0")
+    assert alone == (55.0, [11], ["of rank 0", 0])
+    assert launch(rank_tasks.sum_shares, 11, workers=3) == (55.0, [3, 4, 4], ["of rank 0", 0])
 
 
 @pytest.mark.parametrize("changed", [{}, {"memory": True}, {"critic_sees_all": True}], ids=str)
@@ -67,6 +72,62 @@ def test_lost_rank_ends_the_run_and_it_resumes_exactly(tmp_path):
     _, metadata = read_tensors(settings.run / CHECKPOINT, PPOSettings.KIND, PPOSettings.VERSION, "")
     assert metadata["progress"]["updates"] == rank_tasks.KILLED_AT
     found = launch(rank_tasks.train, replace(settings, resume=True), workers=2)
+    assert_equal_tensors(expected, found)
+
+
+def listening(pids: set[int]) -> set[tuple[str, int]]:
+    """Return the (hexadecimal address, port) of every TCP socket on which these processes listen."""
+    inodes = set()
+    for pid in pids:
+        for link in Path(f"/proc/{pid}/fd").glob("*"):
+            with contextlib.suppress(OSError):
+                inodes.add(os.readlink(link).removeprefix("socket:[").removesuffix("]"))
+    tables = (Path(f"/proc/net/{kind}").read_text().splitlines() for kind in ("tcp", "tcp6"))
+    rows = [line.split() for table in tables for line in table]
+    sockets = [row[1].split(":") for row in rows if row[3] == "0A" and row[9] in inodes]
+    return {(address, int(port, 16)) for address, port in sockets}
+
+
+def with_children(pid: int) -> set[int]:
+    found = {pid}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            child, _, rest = stat.read_text().partition(" (")
+            if int(rest.rpartition(") ")[2].split()[1]) == pid:
+                found |= with_children(int(child))
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="needs Linux's list of sockets")
+def test_stranger_finds_only_loopback_and_joins_in_vain(tmp_path):
+    """Whoever could join as a rank would change the training; with pickles, run code in it."""
+    options = [
+        sys.executable, str(EXAMPLES / "ppo.py"), "--workers", "2", "--total-timesteps", "6000",
+        "--num-envs", "32", "--num-steps", "24", "--num-minibatches", "3", "--hidden", "8",
+        "--bots", "simple", "--final-games", "2", "--run",
+    ]  # fmt: skip
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    assert subprocess.run([*options, str(tmp_path / "alone")], env=environment).returncode == 0
+    run = subprocess.Popen([*options, str(tmp_path / "visited")], env=environment)
+    seen, strangers = set(), []
+    while run.poll() is None:
+        for address, port in listening(with_children(run.pid)) - seen:
+            seen.add((address, port))
+            with contextlib.suppress(ConnectionError):  # the ranks have just met and stopped listening
+                strangers.append(socket.create_connection(("127.0.0.1", port), timeout=5))
+                strangers[-1].sendall(b"\0" * 64)
+            with pytest.raises(RuntimeError):
+                TCPStore("127.0.0.1", port, is_master=False, timeout=timedelta(seconds=0.2))
+        time.sleep(0.02)
+    for stranger in strangers:
+        stranger.close()
+    assert run.returncode == 0
+    assert seen
+    assert {address for address, _ in seen} == {"0100007F"}, "not only 127.0.0.1"
+    expected, found = (
+        read_tensors(tmp_path / name / CHECKPOINT, PPOSettings.KIND, PPOSettings.VERSION, "")[0]
+        for name in ("alone", "visited")
+    )
     assert_equal_tensors(expected, found)
 
 
