@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gin_env.agents.base import Agent, Clairvoyant, HasActionChances, HasActionValues, PlaysTurns
-from gin_env.agents.own import OWN_CLASS, OWN_NETWORK, make_own
+from gin_env.agents.own import OWN_CLASS, make_own, name_to_play
 from gin_env.agents.paper import PAPER_BOTS
 from gin_env.agents.process import PREFIX, ProcessBot
-from gin_env.agents.registry import BOTS, POLICY_FILES
+from gin_env.agents.registry import BOTS, OWN_NETWORK, POLICY_FILES
 from gin_env.support import specs
 from gin_env.support.checks import check_switch, unknown
 from gin_env.support.registry import import_factory
@@ -216,9 +216,7 @@ def _factory(name: str) -> Callable[..., Agent]:
 def _policy_loader(path: str) -> Callable[..., Agent]:
     """Return the factory for a policy's file, chosen by its extension and the kind stored in it."""
     kind = "policy" if path.endswith(".zip") else read_kind(path, "trained policy")
-    if kind == OWN_NETWORK:
-        from gin_env.agents.policies.own_network import name_to_play
-
+    if kind == OWN_NETWORK.kind:
         raise TensorFileError(
             f"{path} holds the weights of a network of your own, without its code: name {name_to_play(path)}"
         )

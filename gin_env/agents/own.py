@@ -17,12 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from gin_env.agents.base import Agent
+from gin_env.agents.registry import OWN_NETWORK
 from gin_env.support import specs
 
 OWN_CLASS = re.compile(r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)(?!\w|\s*=|[./\\])")
 """Matches ``module:Class`` at the start of a name; ``name:key=value`` and paths do not match."""
-OWN_NETWORK = "network of your own"
-"""The kind of file that `gin_env.agents.save_network` writes."""
 
 
 def make_own(text: str, params: dict[str, Any]) -> Agent:
@@ -58,6 +57,12 @@ def make_own(text: str, params: dict[str, Any]) -> Agent:
     except AttributeError as error:
         raise TypeError(f"bot {spelled!r} must have an attribute name that can be set: {error}") from error
     return bot
+
+
+def name_to_play(path: str | Path) -> str:
+    """Return the name of the bot that plays a file of `gin_env.agents.save_network`."""
+    saved = str(OWN_NETWORK.read_tensors(path)[1].get("class"))
+    return f"{saved if OWN_CLASS.fullmatch(saved) else 'module:Class'}:weights={path}"
 
 
 def _import_class(spelled: str, module: str, name: str) -> Any:

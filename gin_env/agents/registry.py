@@ -8,6 +8,7 @@ from typing import Any
 
 from gin_env.agents.paper import PAPER_BOTS
 from gin_env.support.registry import Declaration, Registry
+from gin_env.support.tensor_files import NetworkFormat
 
 _CFR_TABLE = {"table": "cfr/data/cfr_paper.npz"}
 _HAND_STRENGTH_NETWORK = {"network": "hand_strength/data/{}.safetensors"}
@@ -76,6 +77,8 @@ POLICY_FILES = {
     "generation network": "generations.bot:GenerationBot.load_file",
 }
 """What plays a ``.safetensors`` file, by the kind that the file names."""
+OWN_NETWORK = NetworkFormat("network of your own", "1", "gin_env.agents.save_network")
+"""The files that `gin_env.agents.save_network` writes."""
 
 
 def name_of_file(path: str | Path) -> str:

@@ -8,6 +8,7 @@ number of threads, which change the order of sums.
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Callable
 from pathlib import Path
@@ -20,17 +21,9 @@ from gin_env.estimators.shankar import shankar_images
 from gin_env.estimators.turn_inputs import NUM_INPUTS, walk_turns
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS
 from gin_env.observations.views import PlayerView
-from gin_env.support.tensor_files import fill_network, read_tensors, write_tensors
+from gin_env.support.tensor_files import NetworkFormat
+from gin_env.support.torch_extra import functional, nn, torch
 
-try:
-    import torch
-    from torch import nn
-    from torch.nn import functional
-except ImportError as error:
-    raise ImportError('estimators with networks need torch: pip install "gin-env[train]"') from error
-
-WEIGHTS_VERSION = "1"
-"""Version of the networks and their inputs; weights of other versions are refused."""
 FORWARD_BATCH = 512
 """Maximum number of views in one forward pass, which fit into the processor's cache."""
 
@@ -212,10 +205,14 @@ def round_to_half_precision(network: nn.Module) -> None:
             weights.copy_(weights.half().float())
 
 
+def format_of(name: str) -> NetworkFormat:
+    """Return the format of the files of an estimator's network."""
+    return NetworkFormat(f"network of {name}", "1", f"python -m research train estimator {name}")
+
+
 def save(network: nn.Module, path: str | Path, metadata: dict[str, Any]) -> None:
     """Write the weights in half precision, and metadata, which must contain ``"estimator"``."""
-    tensors = {name: tensor.half() for name, tensor in network.state_dict().items()}
-    write_tensors(path, f"network of {metadata['estimator']}", WEIGHTS_VERSION, tensors, metadata)
+    format_of(metadata["estimator"]).write(path, copy.deepcopy(network).half(), metadata)
 
 
 def load(name: str, path: str | Path) -> tuple[nn.Module, dict[str, Any]]:
@@ -223,8 +220,6 @@ def load(name: str, path: str | Path) -> tuple[nn.Module, dict[str, Any]]:
 
     Raises what `gin_env.support.tensor_files.read_tensors` raises.
     """
-    command = f"python -m research train estimator {name}"
-    tensors, metadata = read_tensors(path, f"network of {name}", WEIGHTS_VERSION, command)
-    network: Any = NETWORKS[name]()
-    fill_network(network, tensors, path)
-    return network.eval().to(memory_format=torch.channels_last), metadata  # faster by a third
+    network: Any
+    network, metadata = format_of(name).read(path, lambda *_: NETWORKS[name]())
+    return network.to(memory_format=torch.channels_last), metadata  # faster by a third

@@ -54,9 +54,10 @@ class ArrayFormat:
 
         Raises ValueError for arrays that do not match this format, OSError if the file cannot be written.
         """
-        if wrong := self._misfit(arrays):
-            raise ValueError(f"not a {self.kind}: {wrong}")
         stored = {name: np.ascontiguousarray(arrays[name]) for name in self.arrays}
+        lengths: dict[str, int] = {}
+        for name, array in stored.items():
+            _check_header(name, (array.dtype, array.shape), *self.arrays[name], lengths)
         described = {**metadata, "kind": self.kind, "file_version": self.version}
         text = np.frombuffer(json.dumps(described, sort_keys=True).encode(), np.uint8)
         checksum = np.frombuffer(_checksum(stored, text), np.uint8)
@@ -70,82 +71,64 @@ class ArrayFormat:
         Raises FileNotFoundError, or ArrayFileError if the file is damaged or of another kind or version. Both
         errors name the file.
         """
-        path = Path(path)
-        if not path.exists():
-            raise FileNotFoundError(f"there is no {self.kind} {path}")
+        check_regular_file(path, MAX_BYTES, self.kind, ArrayFileError)
         try:
-            check_regular_file(path, MAX_BYTES)
-        except ValueError as error:
-            raise ArrayFileError(str(error)) from error
-        try:
-            with zipfile.ZipFile(path) as archive:
-                unpacked = sum(entry.file_size for entry in archive.infolist())
-            if unpacked > MAX_UNPACKED:
-                raise ValueError(f"it unpacks to {unpacked:,} bytes, more than {MAX_UNPACKED:,}")
-            with zipfile.ZipFile(path) as archive:
-                text = _array(archive, _METADATA, np.uint8, ("length",))
-                has_checksum = f"{_CHECKSUM}.npy" in archive.namelist()
-                checksum = _array(archive, _CHECKSUM, np.uint8, (32,)).tobytes() if has_checksum else None
-                metadata = json.loads(text.tobytes())
-                if not isinstance(metadata, dict):
-                    raise TypeError("its metadata is not a JSON object")
-                kind, version = metadata.get("kind"), metadata.get("file_version")
-                # The arrays of another kind or version are not read: the errors below report the mismatch.
-                same = (kind, version) == (self.kind, self.version)
-                arrays = {name: _array(archive, name, *self.arrays[name]) for name in self.arrays if same}
+            return self._read(path)
+        except ArrayFileError:
+            raise
         except Exception as error:  # numpy, zipfile and json raise nearly anything for a damaged file
             raise ArrayFileError(
                 f"{path} is not a file of kind {self.kind!r}, or is damaged ({error})"
             ) from error
-        if kind != self.kind:
-            what = f"a {kind}" if isinstance(kind, str) else "a file of unknown kind"
-            raise ArrayFileError(f"{path} holds {what}, not a {self.kind}")
-        if version != self.version:
-            raise ArrayFileError(
-                f"{path} has version {version}, this release reads {self.version}; "
-                f"make it again with `{self.command}`"
-            )
-        if wrong := self._misfit(arrays) or self._undescribed(metadata):
-            raise ArrayFileError(f"{path} is not a file of kind {self.kind!r}, or is damaged: {wrong}")
+
+    def _read(self, path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        with zipfile.ZipFile(path) as archive:
+            unpacked = sum(entry.file_size for entry in archive.infolist())
+            if unpacked > MAX_UNPACKED:
+                raise ValueError(f"it unpacks to {unpacked:,} bytes, more than {MAX_UNPACKED:,}")
+            text = _array(archive, _METADATA, np.uint8, ("length",), {})
+            metadata = json.loads(text.tobytes())
+            if not isinstance(metadata, dict):
+                raise TypeError("its metadata is not a JSON object")
+            kind, version = metadata.pop("kind", None), metadata.pop("file_version", None)
+            if kind != self.kind:
+                what = f"a {kind}" if isinstance(kind, str) else "a file of unknown kind"
+                raise ArrayFileError(f"{path} holds {what}, not a {self.kind}")
+            if version != self.version:
+                raise ArrayFileError(
+                    f"{path} has version {version}, this release reads {self.version}; "
+                    f"make it again with `{self.command}`"
+                )
+            lengths: dict[str, int] = {}
+            arrays = {
+                name: _array(archive, name, *expected, lengths) for name, expected in self.arrays.items()
+            }
+            checksum = _array(archive, _CHECKSUM, np.uint8, (32,), {}).tobytes()
+        for key, type_of_entry in self.described.items():
+            if not isinstance(metadata.get(key), type_of_entry):
+                raise ValueError(f"its metadata has no {key!r}")
         if checksum != _checksum(arrays, text):
             raise ArrayFileError(f"{path} is damaged: its checksum does not match")
-        metadata.pop("kind", None)
-        metadata.pop("file_version", None)
         return arrays, metadata
 
-    def _misfit(self, arrays: Mapping[str, np.ndarray]) -> str | None:
-        """Return a description of the first array with the wrong type or shape, or None."""
-        lengths: dict[str, int] = {}
-        for name, (scalar, expected) in self.arrays.items():
-            array = arrays[name]
-            if wrong := _wrong_header(name, array.dtype, array.shape, scalar, expected, lengths):
-                return wrong
-        return None
 
-    def _undescribed(self, metadata: Mapping[str, Any]) -> str | None:
-        """Return a description of the first missing metadata entry, or None."""
-        for key, kind in self.described.items():
-            if not isinstance(metadata.get(key), kind):
-                return f"its metadata has no {key!r}"
-        return None
-
-
-def _wrong_header(
+def _check_header(
     name: str,
-    dtype: np.dtype[Any],
-    shape: tuple[int, ...],
+    found: tuple[np.dtype[Any], tuple[int, ...]],
     scalar: type[np.generic],
     expected: tuple[int | str, ...],
     lengths: dict[str, int],
-) -> str | None:
-    """Return what is wrong with an array's type or shape, or None; `lengths` are those known so far."""
+) -> None:
+    """Raise ValueError for an array of the wrong type or shape; `lengths` are those known so far."""
+    dtype, shape = found
     wanted = tuple(
-        lengths.setdefault(length, found) if isinstance(length, str) else length
-        for length, found in zip(expected, shape, strict=False)
+        lengths.setdefault(length, size) if isinstance(length, str) else length
+        for length, size in zip(expected, shape, strict=False)
     )
-    if dtype == np.dtype(scalar) and len(shape) >= len(expected) and shape == wanted:
-        return None
-    return f"{name} is {dtype} {shape} instead of {np.dtype(scalar)} ({', '.join(map(str, expected))})"
+    if dtype != np.dtype(scalar) or len(shape) < len(expected) or shape != wanted:
+        raise ValueError(
+            f"{name} is {dtype} {shape} instead of {np.dtype(scalar)} ({', '.join(map(str, expected))})"
+        )
 
 
 def _checksum(arrays: Mapping[str, np.ndarray], text: np.ndarray) -> bytes:
@@ -157,7 +140,11 @@ def _checksum(arrays: Mapping[str, np.ndarray], text: np.ndarray) -> bytes:
 
 
 def _array(
-    archive: zipfile.ZipFile, name: str, scalar: type[np.generic], expected: tuple[int | str, ...]
+    archive: zipfile.ZipFile,
+    name: str,
+    scalar: type[np.generic],
+    expected: tuple[int | str, ...],
+    lengths: dict[str, int],
 ) -> np.ndarray:
     """Return an array after comparing its header with the expected type and shape.
 
@@ -170,8 +157,7 @@ def _array(
         if np.lib.format.read_magic(file) != (1, 0):
             raise ValueError(f"{name} has an unknown version of the npy format")
         shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-    if wrong := _wrong_header(name, dtype, shape, scalar, expected, {}):
-        raise ValueError(wrong)
+    _check_header(name, (dtype, shape), scalar, expected, lengths)
     if math.prod(shape) * dtype.itemsize > entry.file_size:
         raise ValueError(f"{name} has a shape of more bytes than it holds")
     with archive.open(entry) as file:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-try:
-    import torch
-    from torch import nn
-    from torch.nn import functional
-except ImportError as error:  # pragma: no cover - the tests have torch
-    raise ImportError('networks need torch: pip install "gin-env[train]"') from error
+from gin_env.support.torch_extra import functional, nn, torch
 
 
 def multiply(layer: nn.Linear, inputs: torch.Tensor) -> torch.Tensor:

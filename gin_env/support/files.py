@@ -26,19 +26,21 @@ def write_csv(path: str | Path, header: Iterable[object], rows: Iterable[Iterabl
     write_text(path, text.getvalue())
 
 
-def check_regular_file(path: str | Path, max_bytes: int) -> None:
+def check_regular_file(
+    path: str | Path, max_bytes: int, what: str = "file", error_type: type[ValueError] = ValueError
+) -> None:
     """Check that a file named by the user is a regular file of limited size, before opening it.
 
-    Raises FileNotFoundError if it does not exist, ValueError if it is not a regular file (a folder, a pipe, a
-    device) or has more than `max_bytes` bytes.
+    `what` names it in an error. Raises FileNotFoundError if it does not exist, and `error_type` if it is not
+    a regular file (a folder, a pipe, a device) or has more than `max_bytes` bytes.
     """
     try:
         about = Path(path).stat()
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise FileNotFoundError(f"there is no file {path}") from error
+        raise FileNotFoundError(f"there is no {what} {path}") from error
     if stat.S_ISDIR(about.st_mode):
-        raise ValueError(f"{path} is a folder, not a file")
+        raise error_type(f"{path} is a folder, not a file")
     if not stat.S_ISREG(about.st_mode):
-        raise ValueError(f"{path} is a pipe, a device or a socket, not a regular file")
+        raise error_type(f"{path} is a pipe, a device or a socket, not a regular file")
     if about.st_size > max_bytes:
-        raise ValueError(f"{path} has {about.st_size:,} bytes; files of at most {max_bytes:,} are read")
+        raise error_type(f"{path} has {about.st_size:,} bytes; files of at most {max_bytes:,} are read")

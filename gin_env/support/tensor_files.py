@@ -1,17 +1,17 @@
-"""Weight files: safetensors with a description, provenance and a checksum.
+"""Network files: safetensors with a description, provenance and a checksum.
 
-All networks of this package are stored in this format: those of the estimators, the hand-strength networks
-and the generations.
+All networks of this package are stored in this format, and the checkpoints of trainings. Each kind of network
+is a `NetworkFormat`.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gin_env.support.atomic import write_bytes
 from gin_env.support.files import check_regular_file
@@ -24,16 +24,57 @@ if TYPE_CHECKING:
 ENDING = ".safetensors"
 MAX_BYTES = 1 << 29
 """Maximum size of a file in bytes. The largest network that a file can name, a policy, has 460 MB."""
-_MAX_TEXT = 1 << 22
-_MAX_TENSORS = 10_000
+MAX_HEADER = 1 << 24
+"""Maximum size of the header in bytes, which has the metadata and the names of the tensors."""
 MAX_NUMBER = 1e9
 """Largest absolute value of a number. Larger weights overflow single precision after a few layers; a
 checkpoint's counts, such as points won, can reach millions."""
 _NUMBERS = {"F16", "F32", "F64", "I64", "I32", "U8", "BOOL"}
 
+Network = TypeVar("Network", bound="nn.Module")
+
 
 class TensorFileError(ValueError):
     """The file does not contain the expected tensors, complete and in this release's version."""
+
+
+@dataclass(frozen=True)
+class NetworkFormat:
+    """One kind of network file, with methods to `write` and `read` it."""
+
+    kind: str
+    """What the file contains, such as "hand-strength network"."""
+    version: str
+    """Changes when the inputs or the layers of the network change; files of other versions are refused."""
+    command: str
+    """The command that makes such a file, shown in error messages."""
+
+    def write(self, path: str | Path, network: nn.Module, metadata: dict[str, Any]) -> None:
+        """Write a network and its metadata. Raises as `write_tensors` does."""
+        write_tensors(path, self.kind, self.version, network.state_dict(), metadata)
+
+    def read_tensors(self, path: str | Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+        """Return (tensors, metadata) from a file. Raises as the function `read_tensors` does."""
+        return read_tensors(path, self.kind, self.version, self.command)
+
+    def read(
+        self, path: str | Path, build: Callable[[dict[str, Any], dict[str, torch.Tensor]], Network]
+    ) -> tuple[Network, dict[str, Any]]:
+        """Return (network, metadata) from a file.
+
+        ``build(metadata, tensors)`` returns a network without weights and may change the tensors. What it
+        raises for metadata that it cannot use (ValueError, TypeError, KeyError) becomes a TensorFileError.
+        Otherwise raises as `read_tensors` and `fill_network` do.
+        """
+        tensors, metadata = self.read_tensors(path)
+        try:
+            network = build(metadata, tensors)
+        except (ValueError, TypeError, KeyError) as error:
+            raise TensorFileError(
+                f"{path} lacks a valid description of its network: {str(error)[:200]}"
+            ) from error
+        fill_network(network, tensors, path)
+        return network.eval(), metadata
 
 
 def check_ending(path: str | Path, what: str) -> None:
@@ -66,10 +107,10 @@ def write_tensors(
     text = json.dumps(described, sort_keys=True)
     # A single entry, since the order of several varies between runs. Equal networks must give equal files.
     content = save(tensors, metadata={"gin_env": f"{_checksum(tensors, text)} {text}"})
-    if len(tensors) > _MAX_TENSORS or len(content) > MAX_BYTES:
+    if int.from_bytes(content[:8], "little") > MAX_HEADER or len(content) > MAX_BYTES:
         raise ValueError(
-            f"{len(tensors):,} tensors in {len(content):,} bytes are too many: a file holds at most "
-            f"{_MAX_TENSORS:,} in {MAX_BYTES:,} bytes; {path} is left as it was"
+            f"{len(tensors):,} tensors and their metadata in {len(content):,} bytes are too many: a file has "
+            f"at most {MAX_BYTES:,} bytes and a header of {MAX_HEADER:,}; {path} is left as it was"
         )
     write_bytes(path, content)
 
@@ -80,54 +121,36 @@ def read_tensors(
     """Return the tensors and the metadata of a file that `write_tensors` wrote.
 
     All numbers are finite and at most 1e9 in absolute value. `command` is the command that makes such a file;
-    error messages show it. If the file is replaced while it is being read, it is read again: the library
-    opens it twice.
+    error messages show it.
 
     Raises ImportError without torch and safetensors, FileNotFoundError, or TensorFileError for a file that is
     damaged, too large, not a regular file, or of another origin, kind or version.
     """
-    while True:
-        before = _identity(path)
-        try:
-            return _read_tensors(path, kind, version, command)
-        except TensorFileError:
-            if _identity(path) == before:
-                raise
-
-
-def _identity(path: str | Path) -> tuple[int, int, int] | None:
-    """Return values that change when the file is replaced by another one, or None if it does not exist."""
-    try:
-        found = Path(path).stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
-
-
-def _read_tensors(
-    path: str | Path, kind: str, version: str, command: str
-) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+    content, header = _read_file(path, kind)
     remedy = f"copy it again, or make it again with `{command}`"
-    with _open(path, kind) as file:
-        checksum, text, metadata = _read_metadata(path, file)
-        if metadata["kind"] != kind:
-            raise TensorFileError(f"{path} holds a {metadata['kind']}, not a {kind}")
-        if metadata.get("file_version") != version:
+    checksum, text, metadata = _read_metadata(path, header)
+    if metadata["kind"] != kind:
+        raise TensorFileError(f"{path} holds a {metadata['kind']}, not a {kind}")
+    if metadata.get("file_version") != version:
+        raise TensorFileError(
+            f"{path} has version {_short(metadata.get('file_version'))}, this release reads {version}; "
+            f"make it again with `{command}`"
+        )
+    for name, described in header.items():
+        numbers = described.get("dtype") if isinstance(described, dict) else None
+        if name != "__metadata__" and numbers not in _NUMBERS:
             raise TensorFileError(
-                f"{path} has version {_short(metadata.get('file_version'))}, this release reads {version}; "
-                f"make it again with `{command}`"
+                f"{path} is damaged: {_short(name)} holds numbers of type {_short(numbers)}; {remedy}"
             )
-        names = sorted(file.keys())
-        if len(names) > _MAX_TENSORS:
-            raise TensorFileError(
-                f"{path} is damaged: it holds {len(names):,} tensors, more than {_MAX_TENSORS:,}; {remedy}"
-            )
-        for name in names:
-            if (numbers := file.get_slice(name).get_dtype()) not in _NUMBERS:
-                raise TensorFileError(
-                    f"{path} is damaged: {_short(name)} holds numbers of type {numbers}; {remedy}"
-                )
-        tensors = {name: file.get_tensor(name) for name in names}
+    try:
+        from safetensors import SafetensorError
+        from safetensors.torch import load
+    except ImportError as error:
+        raise ImportError(f'a {kind} needs torch and safetensors: pip install "gin-env[train]"') from error
+    try:
+        tensors = dict(sorted(load(content).items()))
+    except (SafetensorError, ValueError) as error:
+        raise _not_safetensors(path, error) from error
     if checksum != _checksum(tensors, text):
         raise TensorFileError(f"{path} is damaged: its checksum does not match; {remedy}")
     for name, tensor in tensors.items():
@@ -150,8 +173,7 @@ def read_kind(path: str | Path, sought: str) -> str:
 
     `sought` is the kind named in error messages, such as "trained policy". Raises as `read_tensors` does.
     """
-    with _open(path, sought) as file:
-        return _read_metadata(path, file)[2]["kind"]
+    return _read_metadata(path, _read_file(path, sought, header_only=True)[1])[2]["kind"]
 
 
 def fill_network(network: nn.Module, tensors: dict[str, torch.Tensor], path: str | Path) -> None:
@@ -168,7 +190,6 @@ def fill_network(network: nn.Module, tensors: dict[str, torch.Tensor], path: str
             raise TensorFileError(
                 f"{path} does not match its own architecture: {_short(name)} has shape {shapes}"
             )
-    # Copies, since the tensors may still be mapped from the file.
     single = {
         name: (tensor.float() if tensor.is_floating_point() else tensor).clone()
         for name, tensor in tensors.items()
@@ -176,40 +197,38 @@ def fill_network(network: nn.Module, tensors: dict[str, torch.Tensor], path: str
     network.load_state_dict(single, assign=True)
 
 
-@contextlib.contextmanager
-def _open(path: str | Path, kind: str) -> Iterator[Any]:
-    """Open a file with the safetensors library."""
-    if not Path(path).exists():
-        raise FileNotFoundError(f"there is no {kind} {path}")
+def _read_file(path: str | Path, kind: str, header_only: bool = False) -> tuple[bytes, dict[str, Any]]:
+    """Return the content of a file, or only its beginning, and the header: tensors by name, and metadata."""
+    check_regular_file(path, MAX_BYTES, kind, TensorFileError)
     try:
-        check_regular_file(path, MAX_BYTES)
-    except ValueError as error:
-        raise TensorFileError(str(error)) from error
-    try:
-        import torch  # noqa: F401 (safetensors needs it; its own error is less clear)
-        from safetensors import SafetensorError, safe_open
-    except ImportError as error:
-        raise ImportError(f'a {kind} needs torch and safetensors: pip install "gin-env[train]"') from error
-    try:
-        with safe_open(path, framework="pt") as file:
-            yield file
-    except TensorFileError:
-        raise
-    except (SafetensorError, OSError, ValueError) as error:
-        raise TensorFileError(f"{path} is not a safetensors file, or is damaged ({error})") from error
+        with open(path, "rb") as file:
+            content = file.read(8)
+            size = int.from_bytes(content, "little")
+            if len(content) < 8 or size > MAX_HEADER:
+                raise ValueError(f"a header of {size:,} bytes")
+            content += file.read(size if header_only else MAX_BYTES)
+        header = json.loads(content[8 : 8 + size])
+        if not isinstance(header, dict):
+            raise TypeError("its header is not a JSON object")
+    except (OSError, ValueError, TypeError, RecursionError) as error:
+        raise _not_safetensors(path, error) from error
+    return content, header
 
 
-def _read_metadata(path: str | Path, file: Any) -> tuple[str, str, dict[str, Any]]:
+def _not_safetensors(path: str | Path, error: Exception) -> TensorFileError:
+    return TensorFileError(f"{path} is not a safetensors file, or is damaged ({error})")
+
+
+def _read_metadata(path: str | Path, header: dict[str, Any]) -> tuple[str, str, dict[str, Any]]:
     """Return the checksum, the text and the parsed text of the metadata entry that `write_tensors` writes."""
-    header = file.metadata() or {}
-    if "gin_env" not in header:
+    entries = header.get("__metadata__")
+    written = entries.get("gin_env") if isinstance(entries, dict) else None
+    if not isinstance(written, str):
         raise TensorFileError(
             f"{path} has no gin-env metadata: it was not written by gin-env (agents.save_network writes a "
             "network of your own)"
         )
-    checksum, _, text = header["gin_env"].partition(" ")
-    if len(text) > _MAX_TEXT:
-        raise TensorFileError(f"{path} is damaged: its metadata has {len(text):,} characters")
+    checksum, _, text = written.partition(" ")
     try:
         metadata = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -22,7 +22,7 @@ from gin_env import agents
 from gin_env.agents.search.belief import Belief, Chains
 from gin_env.agents.search.opponents import MODELS, NUM_CONDUCT, write_conduct
 from gin_env.agents.search.shapes import NUM_SHAPE, write_shapes
-from gin_env.agents.search.small_networks import FILE_VERSION, KIND, SmallNetwork
+from gin_env.agents.search.small_networks import FORMAT, SmallNetwork
 from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
 from gin_env.game.state import STATE, STOCK_ONLY
@@ -70,7 +70,7 @@ class TrainedNetworks:
             for name, network in self.networks.items()
             for part, array in network._asdict().items()
         }
-        write_tensors(path, KIND, FILE_VERSION, tensors, self.metadata)
+        write_tensors(path, FORMAT.kind, FORMAT.version, tensors, self.metadata)
 
 
 def train_opponents(

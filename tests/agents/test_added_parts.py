@@ -72,7 +72,7 @@ def small_policy(path: Path) -> None:
 
 
 def play(folder: Path | None, mode: str, *bots: str) -> list:
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1] / "support")}
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1] / "helpers")}
     done = subprocess.run(
         [sys.executable, "-c", PLAY, mode, *bots], cwd=folder, env=environment, capture_output=True, text=True
     )
@@ -86,9 +86,6 @@ def test_bundled_networks_play_as_before_with_more_parts(tmp_path):
     bots = (*bundled, str(tmp_path / "small.safetensors"))
     package = FOLDERS["estimators"].parent
     shutil.copytree(package, tmp_path / "gin_env", ignore=shutil.ignore_patterns("__pycache__"))
-    for folder in ("agents", "wrappers"):
-        if not (tmp_path / "gin_env" / folder).exists():
-            shutil.copytree(FOLDERS["agents"].parent / folder, tmp_path / "gin_env" / folder)
     for name, replacements in ADDITIONS.items():
         file = tmp_path / "gin_env" / "observations" / name
         source = file.read_text()

@@ -28,7 +28,7 @@ from gin_env.game.rules import Rules  # noqa: E402
 from gin_env.observations.candidates import NUM_CONTEXT, NUM_FEATURES, are_discarding  # noqa: E402
 from gin_env.observations.observation import NUM_PLANES, PLANES  # noqa: E402
 from gin_env.observations.views import PlayerView  # noqa: E402
-from gin_env.support.tensor_files import TensorFileError, read_tensors, write_tensors  # noqa: E402
+from gin_env.support.tensor_files import TensorFileError, write_tensors  # noqa: E402
 
 pytestmark = pytest.mark.compiled
 
@@ -86,14 +86,14 @@ def test_file_returns_the_same_network(saved, views):
 def test_file_without_a_plane_reads_the_others(saved):
     """As after a release that adds a plane: the network still reads what it was trained on."""
     _, path = saved
-    tensors, described = read_tensors(path, gain_network.KIND, gain_network.FILE_VERSION, "")
+    tensors, described = gain_network.FORMAT.read_tensors(path)
     kept = [index for index, name in enumerate(PLANES) if name != "own_shown"]
     for layer in ("neighbours", "same_rank"):
         name = f"first_cards.{layer}.weight"
         tensors[name] = tensors[name][:, kept]
     parts = described["reads"]["observation"]
     described["reads"]["observation"] = [part for part in parts if part[0] != "own_shown"]
-    write_tensors(path, gain_network.KIND, gain_network.FILE_VERSION, tensors, described)
+    write_tensors(path, gain_network.FORMAT.kind, gain_network.FORMAT.version, tensors, described)
     _, columns = load_gain_network(path)
     assert columns.tolist() == [52 * plane + card for plane in kept for card in range(52)]
 
@@ -110,17 +110,19 @@ def test_file_without_a_plane_reads_the_others(saved):
 )
 def test_damaged_description_is_refused(saved, entry, value):
     _, path = saved
-    tensors, described = read_tensors(path, gain_network.KIND, gain_network.FILE_VERSION, "")
-    write_tensors(path, gain_network.KIND, gain_network.FILE_VERSION, tensors, described | {entry: value})
+    tensors, described = gain_network.FORMAT.read_tensors(path)
+    write_tensors(
+        path, gain_network.FORMAT.kind, gain_network.FORMAT.version, tensors, described | {entry: value}
+    )
     with pytest.raises(TensorFileError, match=r"gains\.safetensors"):
         load_gain_network(path)
 
 
 def test_planes_must_begin_with_the_hand(saved):
     _, path = saved
-    tensors, described = read_tensors(path, gain_network.KIND, gain_network.FILE_VERSION, "")
+    tensors, described = gain_network.FORMAT.read_tensors(path)
     described["reads"]["observation"].reverse()
-    write_tensors(path, gain_network.KIND, gain_network.FILE_VERSION, tensors, described)
+    write_tensors(path, gain_network.FORMAT.kind, gain_network.FORMAT.version, tensors, described)
     with pytest.raises(TensorFileError, match="from the hand to the estimate"):
         load_gain_network(path)
 

@@ -11,8 +11,7 @@ from played_positions import as_games, redealt  # noqa: E402
 
 from gin_env import PlayerView, agents  # noqa: E402
 from gin_env.agents.policies.candidate_network import (  # noqa: E402
-    FILE_VERSION,
-    KIND,
+    FORMAT,
     CandidateScorer,
     QuickLogits,
     find_candidate_policy,
@@ -24,7 +23,7 @@ from gin_env.batch import Games  # noqa: E402
 from gin_env.game.rules import Rules  # noqa: E402
 from gin_env.observations.candidates import NUM_CONTEXT, NUM_FEATURES, new_arrays  # noqa: E402
 from gin_env.observations.memory import NUM_MEMORY  # noqa: E402
-from gin_env.support.tensor_files import read_tensors, write_tensors  # noqa: E402
+from gin_env.support.tensor_files import write_tensors  # noqa: E402
 
 pytestmark = pytest.mark.compiled
 
@@ -161,12 +160,12 @@ def test_policy_with_memory_is_read_from_its_file(tmp_path):
 def test_file_with_fewer_numbers_of_the_memory_is_read_by_name(tmp_path):
     network, path = reading(policy_with_memory()), tmp_path / "memory.safetensors"
     save_candidate_policy(path, network)
-    tensors, described = read_tensors(path, KIND, FILE_VERSION, "")
+    tensors, described = FORMAT.read_tensors(path)
     described["reads"]["memory"] = [["gins", 1], ["hands", 1]]
     for kind in ("draws", "discards"):
         name = f"{kind}.memory.first.weight"
         tensors[name] = tensors[name][:, [2, 0]].contiguous()
-    write_tensors(path, KIND, FILE_VERSION, tensors, described)
+    write_tensors(path, FORMAT.kind, FORMAT.version, tensors, described)
     read, _, _ = load_candidate_policy(path)
     expected = torch.zeros_like(network.draws.memory.first.weight)
     expected[:, [0, 2]] = network.draws.memory.first.weight.detach()[:, [0, 2]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -419,16 +421,14 @@ def test_networks_round_trip_through_a_file(tmp_path):
     assert metadata["data"] == {"estimator": "uniform"}
 
 
-def test_invalid_network_files_raise(tmp_path, monkeypatch):
+def test_invalid_network_files_raise(tmp_path):
     path = tmp_path / "network.safetensors"
     with pytest.raises(FileNotFoundError, match="there is no hand-strength network"):
         weights.load_network(path)
     weights.save_network(path, build("mlp"), {"architecture": "dual-inception"})
     with pytest.raises(TensorFileError, match="does not match its own architecture"):
         weights.load_network(path)
-    monkeypatch.setattr(weights, "FILE_VERSION", "0")
-    weights.save_network(path, build("mlp"), {"architecture": "mlp"})
-    monkeypatch.undo()
+    replace(weights.FORMAT, version="0").write(path, build("mlp"), {"architecture": "mlp"})
     with pytest.raises(TensorFileError, match=r"has version 0, this release reads 2; make it again with"):
         weights.load_network(path)
 
@@ -439,7 +439,7 @@ def test_packaged_networks_match_their_recipes():
         network, metadata = weights.find_network(name)
         assert metadata["architecture"] == recipe.architecture
         assert metadata["data"]["name"] == recipe.data_set
-        assert metadata["command"].startswith(f"python -m research train hand-strength {name} ")
+        assert metadata["command"].startswith(f"gin-rummy train hand-strength {name} ")
         assert network.parameter_count == build(recipe.architecture).parameter_count
     with pytest.raises(ValueError, match="unknown network 'dual'; choose from"):
         weights.find_network("dual")

@@ -88,7 +88,7 @@ def test_failed_write_leaves_the_old_file(tmp_path):
     [
         ({"counts": None}, "or is damaged.*counts"),
         ({"metadata": None}, "or is damaged.*metadata"),
-        ({"checksum": None}, "its checksum does not match"),
+        ({"checksum": None}, "or is damaged.*checksum"),
         ({"counts": np.arange(6)}, r"counts is int64 \(6,\) instead of int64 \(rows, 3\)"),
         ({"counts": np.zeros((2, 3))}, r"counts is float64 \(2, 3\) instead of int64"),
         ({"counts": np.array([{}], object)}, r"counts is object \(1,\) instead of int64"),
@@ -127,12 +127,11 @@ def npy(array: np.ndarray) -> bytes:
 
 
 @pytest.mark.parametrize("content", [b"", b"PK no zip", npy(np.arange(3)), b"\x80\x04N."])
-@pytest.mark.parametrize("kind", READERS)
-def test_every_reader_refuses_invalid_npz_files(tmp_path, kind, content):
+def test_other_files_are_refused(tmp_path, content):
     path = tmp_path / "a.npz"
     path.write_bytes(content)
-    with pytest.raises(ArrayFileError, match=rf"(?s)a\.npz is not a file of kind '{kind}', or is damaged"):
-        READERS[kind][1](path)
+    with pytest.raises(ArrayFileError, match=r"(?s)a\.npz is not a file of kind 'small file', or is damaged"):
+        SMALL.read(path)
 
 
 @pytest.mark.parametrize("kind", READERS)

@@ -17,7 +17,7 @@ from played_positions import played, same_records
 
 from gin_env import agents, cards, melds, play_match
 from gin_env.agents.generations.bot import GenerationBot
-from gin_env.agents.generations.network import GenerationNetwork, load_network, observe, save_network
+from gin_env.agents.generations.network import FORMAT, GenerationNetwork, load_network, observe, save_network
 from gin_env.game.actions import DRAW_STOCK, KNOCK
 from gin_env.game.hands import meld_completions
 from gin_env.observations import candidates
@@ -374,13 +374,11 @@ def test_network_file_keeps_provenance(tmp_path):
         assert torch.equal(tensor, loaded.state_dict()[name])
 
 
-def test_invalid_network_files_raise(tmp_path, monkeypatch):
+def test_invalid_network_files_raise(tmp_path):
     path = tmp_path / "network.safetensors"
     with pytest.raises(FileNotFoundError, match="there is no generation network"):
         load_network(path)
-    monkeypatch.setattr("gin_env.agents.generations.network.FILE_VERSION", "99")
-    save_network(small_network(), path, {})
-    monkeypatch.undo()
+    replace(FORMAT, version="99").write(path, small_network(), {})
     with pytest.raises(ValueError, match="has version 99"):
         load_network(path)
     network = small_network()

@@ -16,8 +16,7 @@ from ppo_runs import tiny  # noqa: E402
 
 from gin_env import agents, play_match  # noqa: E402
 from gin_env.agents.policies.candidate_network import (  # noqa: E402
-    FILE_VERSION,
-    KIND,
+    FORMAT,
     CandidateScorer,
     load_candidate_policy,
     save_candidate_policy,
@@ -354,7 +353,7 @@ def test_file_without_its_size_raises(tmp_path):
         {"hidden": 4, "rules": {"cards": 3}},
         {"hidden": 8, "rules": {}},
     ):
-        write_tensors(path, KIND, FILE_VERSION, weights, described)
+        write_tensors(path, FORMAT.kind, FORMAT.version, weights, described)
         with pytest.raises(TensorFileError):
             load_candidate_policy(path)
 

@@ -19,7 +19,7 @@ from ppo_kills import KILLS  # noqa: E402
 from ppo_runs import tiny  # noqa: E402
 
 from gin_env import agents, play_match, records  # noqa: E402
-from gin_env.agents.policies.candidate_network import FILE_VERSION  # noqa: E402
+from gin_env.agents.policies.candidate_network import FORMAT  # noqa: E402
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
 from gin_env.game.rules import Rules  # noqa: E402
 from gin_env.matches.fixed_positions import fixed_views  # noqa: E402
@@ -70,7 +70,7 @@ def test_stopped_run_resumes_exactly(tmp_path, monkeypatch, capsys, option):
     assert stopped.progress.evaluations[-1]["decisions"] == unbroken.progress.decisions
     policy = tmp_path / "stopped" / "policy.safetensors"
     assert isinstance(agents.make(str(policy)), CandidatePolicyBot)
-    _, described = read_tensors(policy, "candidate policy", FILE_VERSION, "")
+    _, described = read_tensors(policy, FORMAT.kind, FORMAT.version, "")
     origin = described["provenance"]
     assert origin["command"].startswith("python examples/ppo.py --total-timesteps 3000 --bots simple ")
     assert ("--memory" in origin["command"]) == (option == "memory")

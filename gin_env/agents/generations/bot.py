@@ -14,11 +14,7 @@ from gin_env.game.actions import NUM_ACTIONS
 from gin_env.observations.candidates import NO_ACTION, are_discarding, candidate_rows
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_choice
-
-try:
-    import torch
-except ImportError as error:  # pragma: no cover - the tests have torch
-    raise ImportError('the bot generation needs torch: pip install "gin-env[train]"') from error
+from gin_env.support.torch_extra import torch
 
 KNOCKS = ("value", "simple")
 IMPOSSIBLE = np.float32(-1e9)

@@ -18,19 +18,12 @@ from gin_env.observations.parts import describe_parts, place_columns
 from gin_env.observations.views import PlayerView
 from gin_env.support.bfloat16 import multiply
 from gin_env.support.checks import check_integer
-from gin_env.support.tensor_files import TensorFileError, fill_network, read_tensors, write_tensors
+from gin_env.support.tensor_files import NetworkFormat
+from gin_env.support.torch_extra import nn, torch
 
-try:
-    import torch
-    from torch import nn
-except ImportError as error:  # pragma: no cover - the tests have torch
-    raise ImportError('the generations\' networks need torch: pip install "gin-env[train]"') from error
-
-KIND = "generation network"
+FORMAT = NetworkFormat("generation network", "2", "python examples/generational_retraining.py")
 MAX_UNITS = 4096
 """Maximum width of a layer. Files with wider layers are refused."""
-FILE_VERSION = "2"
-"""Increased when the layers of the network change. Files of other versions are refused."""
 _SCORES = slice(LAYOUT["own_score"].slice.start, LAYOUT["opponent_score"].slice.stop)
 
 
@@ -80,7 +73,7 @@ def save_network(network: GenerationNetwork, path: str | Path, provenance: dict[
         "reads": describe_parts("observation", "row"),
         "provenance": provenance,
     }
-    write_tensors(path, KIND, FILE_VERSION, network.state_dict(), described)
+    FORMAT.write(path, network, described)
 
 
 def load_network(path: str | Path) -> tuple[GenerationNetwork, dict[str, Any]]:
@@ -89,18 +82,15 @@ def load_network(path: str | Path) -> tuple[GenerationNetwork, dict[str, Any]]:
     The network reads all parts of observation and rows; parts that the file does not name have weights of 0.
     Raises as `gin_env.support.tensor_files.read_tensors` does.
     """
-    tensors, described = read_tensors(path, KIND, FILE_VERSION, "python examples/generational_retraining.py")
-    try:
-        sizes = described["sizes"]
-        table_size, row_size = (check_integer("a layer's size", size, 2, MAX_UNITS) for size in sizes)
-        provenance = dict(described["provenance"])
+
+    def build(described: dict[str, Any], tensors: dict[str, torch.Tensor]) -> GenerationNetwork:
+        sizes = (check_integer("a layer's size", size, 2, MAX_UNITS) for size in described["sizes"])
+        table_size, row_size = sizes
+        dict(described["provenance"])  # checks it
         for name, vector in (("trunk.0.weight", "observation"), ("row_first.weight", "row")):
             tensors[name] = place_columns(tensors[name], vector, described.get("reads"))
-    except (ValueError, TypeError, KeyError) as error:
-        raise TensorFileError(
-            f"{path} lacks the sizes or the provenance of its network: {str(error)[:200]}"
-        ) from error
-    with torch.device("meta"):  # allocate no memory until the sizes are known to match the weights
-        network = GenerationNetwork(table_size, row_size)
-    fill_network(network, tensors, path)
-    return network.eval(), provenance
+        with torch.device("meta"):  # allocate no memory until the sizes are known to match the weights
+            return GenerationNetwork(table_size, row_size)
+
+    network, described = FORMAT.read(path, build)
+    return network, described["provenance"]

@@ -7,40 +7,28 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gin_env.support.tensor_files import (
-    ENDING,
-    TensorFileError,
-    fill_network,
-    read_tensors,
-    write_tensors,
-)
+from gin_env.support.tensor_files import ENDING, NetworkFormat, TensorFileError
 
 if TYPE_CHECKING:
     from gin_env.agents.hand_strength.networks import HandStrength
 
-FILE_VERSION = "2"
-"""Increased when the inputs or the layers of the networks change. Files of other versions are refused."""
-COMMAND = "python -m research train hand-strength"
+FORMAT = NetworkFormat("hand-strength network", "2", "python -m research train hand-strength")
 
 
 def save_network(path: str | Path, network: HandStrength, metadata: dict[str, Any]) -> None:
     """Write a network with its provenance; ``metadata["architecture"]`` must name its architecture."""
-    write_tensors(path, "hand-strength network", FILE_VERSION, network.state_dict(), metadata)
+    FORMAT.write(path, network, metadata)
 
 
 def load_network(path: str | Path) -> tuple[HandStrength, dict[str, Any]]:
     """Return (network, metadata) from a file. Raises as `gin_env.support.tensor_files.read_tensors` does."""
-    tensors, metadata = read_tensors(path, "hand-strength network", FILE_VERSION, COMMAND)
-    from gin_env.agents.hand_strength.networks import build
 
-    try:
-        network = build(metadata["architecture"])
-    except (ValueError, TypeError, KeyError) as error:
-        raise TensorFileError(
-            f"{path} lacks a valid description of its network: {str(error)[:200]}"
-        ) from error
-    fill_network(network, tensors, path)
-    return network.eval(), metadata
+    def build_described(metadata: dict[str, Any], _: object) -> HandStrength:
+        from gin_env.agents.hand_strength.networks import build
+
+        return build(metadata["architecture"])
+
+    return FORMAT.read(path, build_described)
 
 
 def packaged_names() -> list[str]:

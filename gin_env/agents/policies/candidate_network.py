@@ -37,23 +37,10 @@ from gin_env.observations.memory import NUM_MEMORY
 from gin_env.observations.parts import describe_parts, place_columns
 from gin_env.support.bfloat16 import multiply
 from gin_env.support.checks import check_choice, check_integer, check_switch
-from gin_env.support.tensor_files import (
-    TensorFileError,
-    check_ending,
-    fill_network,
-    read_tensors,
-    write_tensors,
-)
+from gin_env.support.tensor_files import NetworkFormat, check_ending
+from gin_env.support.torch_extra import nn, torch
 
-try:
-    import torch
-    from torch import nn
-except ImportError as error:  # pragma: no cover - the tests have torch
-    raise ImportError('trained policies need torch: pip install "gin-env[train]"') from error
-
-KIND = "candidate policy"
-FILE_VERSION = "2"
-"""Increased when the layers of the network change. Files of other versions are refused."""
+FORMAT = NetworkFormat("candidate policy", "2", "python examples/ppo.py")
 MAX_UNITS = 4096
 MEMORY_UNITS = 64
 """Width of the layer that reads the memory."""
@@ -304,7 +291,7 @@ def save_candidate_policy(
         "reads": describe_parts(*read_vectors(network.reads_memory)),
         "provenance": provenance or {},
     }
-    write_tensors(path, KIND, FILE_VERSION, network.state_dict(), described)
+    FORMAT.write(path, network, described)
 
 
 def find_candidate_policy(policy: str | Path) -> tuple[CandidateScorer, tuple[Rules, ...], Episode]:
@@ -344,29 +331,23 @@ def load_candidate_policy(path: str | Path) -> tuple[CandidateScorer, tuple[Rule
     The network reads all parts of candidates, and of the memory if the file names parts of it; parts that
     the file does not name have weights of 0. Raises as `gin_env.support.tensor_files.read_tensors` does.
     """
-    tensors, described = read_tensors(path, KIND, FILE_VERSION, "python examples/ppo.py")
-    try:
+
+    def build(described: dict[str, Any], tensors: dict[str, torch.Tensor]) -> CandidateScorer:
         several = described["rules"]
-        rules = tuple(Rules(**each) for each in (several if isinstance(several, list) else [several]))
+        rules.extend(Rules(**each) for each in (several if isinstance(several, list) else [several]))
         if not rules:
             raise ValueError("rules are missing")
-        # Older files do not say; they come from examples/ppo.py, almost all with its default reward.
-        match_values = check_switch("match_values", described.get("match_values", True))
-        episode = check_choice("episode", described["episode"], EPISODES)
+        check_choice("episode", described["episode"], EPISODES)
         reads: Any = described.get("reads")
-        tensors = {name: _place_by_name(name, tensor, reads) for name, tensor in tensors.items()}
+        for name, tensor in tensors.items():
+            if (vector := _READERS.get(name.partition(".")[2])) is not None:
+                tensors[name] = place_columns(tensor, vector, reads)
         with torch.device("meta"):  # allocate no memory until the size is known to match the weights
             network = CandidateScorer(described["hidden"], "memory" in reads)
-    except (ValueError, TypeError, KeyError) as error:
-        raise TensorFileError(
-            f"{path} lacks the size or the training of its network: {str(error)[:200]}"
-        ) from error
-    fill_network(network, tensors, path)
-    network.match_values = match_values
-    return network.eval(), rules, episode
+        # Older files do not say; they come from examples/ppo.py, almost all with its default reward.
+        network.match_values = check_switch("match_values", described.get("match_values", True))
+        return network
 
-
-def _place_by_name(name: str, tensor: torch.Tensor, reads: object) -> torch.Tensor:
-    """Return a tensor of a file in the shape for a network that reads all parts."""
-    vector = _READERS.get(name.partition(".")[2])
-    return tensor if vector is None else place_columns(tensor, vector, reads)
+    rules: list[Rules] = []
+    network, described = FORMAT.read(path, build)
+    return network, tuple(rules), described["episode"]

@@ -38,11 +38,7 @@ from gin_env.observations.candidates import (
 from gin_env.observations.parts import describe_parts
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_choice, check_switch
-
-try:
-    import torch
-except ImportError as error:  # pragma: no cover - the tests have torch
-    raise ImportError('trained policies need torch: pip install "gin-env[train]"') from error
+from gin_env.support.torch_extra import torch
 
 if TYPE_CHECKING:
     from sb3_contrib import MaskablePPO

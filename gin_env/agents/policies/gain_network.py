@@ -26,17 +26,10 @@ from gin_env.observations.observation import NUM_PLANES, PLANES
 from gin_env.observations.parts import describe_parts, find_parts, place_columns
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer
-from gin_env.support.tensor_files import TensorFileError, fill_network, read_tensors, write_tensors
+from gin_env.support.tensor_files import NetworkFormat
+from gin_env.support.torch_extra import nn, torch
 
-try:
-    import torch
-    from torch import nn
-except ImportError as error:  # pragma: no cover - the tests have torch
-    raise ImportError('trained policies need torch: pip install "gin-env[train]"') from error
-
-KIND = "gain network"
-FILE_VERSION = "1"
-"""Increased when the layers of the network change. Files of other versions are refused."""
+FORMAT = NetworkFormat("gain network", "1", "python -m research train gains")
 PACKAGED = Path(__file__).parents[1] / "data" / "policy-gains.safetensors"
 MAX_UNITS = 1024
 MAX_TRIED = 4
@@ -199,7 +192,7 @@ def save_gain_network(path: str | Path, network: GainNetwork, provenance: dict[s
         "reads": reads,
         "provenance": provenance,
     }
-    write_tensors(path, KIND, FILE_VERSION, network.state_dict(), described)
+    FORMAT.write(path, network, described)
 
 
 def load_gain_network(path: str | Path) -> tuple[GainNetwork, np.ndarray]:
@@ -207,10 +200,10 @@ def load_gain_network(path: str | Path) -> tuple[GainNetwork, np.ndarray]:
 
     Raises as `gin_env.support.tensor_files.read_tensors` does.
     """
-    tensors, described = read_tensors(path, KIND, FILE_VERSION, "python -m research train gains")
-    try:
+
+    def build(described: dict[str, Any], tensors: dict[str, torch.Tensor]) -> GainNetwork:
         reads: Any = described["reads"]
-        columns = find_parts("observation", reads)
+        find_parts("observation", reads)  # checks them
         names = [name for name, _ in reads["observation"]]
         if not set(names) <= set(PLANES) or (names[0], names[-1]) != ("hand", "estimate"):
             raise ValueError("it must read card planes of the observation, from the hand to the estimate")
@@ -218,8 +211,7 @@ def load_gain_network(path: str | Path) -> tuple[GainNetwork, np.ndarray]:
             name = f"{vector}.weight"
             tensors[name] = place_columns(tensors[name], vector, reads)
         with torch.device("meta"):  # allocate no memory until the size is known to match the weights
-            network = GainNetwork(described["hidden"], described["channels"], len(reads["observation"]))
-    except (ValueError, TypeError, KeyError) as error:
-        raise TensorFileError(f"{path} lacks the description of its network: {str(error)[:200]}") from error
-    fill_network(network, tensors, path)
-    return network.eval(), columns
+            return GainNetwork(described["hidden"], described["channels"], len(names))
+
+    network, described = FORMAT.read(path, build)
+    return network, find_parts("observation", described["reads"])

@@ -13,25 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.agents.own import OWN_CLASS, OWN_NETWORK
 from gin_env.agents.policies.policy import PolicyBot, describe_training
+from gin_env.agents.registry import OWN_NETWORK
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.observations.parts import find_parts
-from gin_env.support.tensor_files import (
-    TensorFileError,
-    check_ending,
-    fill_network,
-    read_tensors,
-    write_tensors,
-)
-
-try:
-    import torch
-    from torch import nn
-except ImportError as error:  # pragma: no cover - the tests have torch
-    raise ImportError('networks need torch: pip install "gin-env[train]"') from error
-
-FILE_VERSION = "1"
+from gin_env.support.tensor_files import TensorFileError, check_ending, fill_network
+from gin_env.support.torch_extra import nn, torch
 
 
 def save_own_network(
@@ -53,15 +40,7 @@ def save_own_network(
     PolicyBot(copied, training)  # raises if this release cannot play it
     _check_shapes(copied, training)
     metadata = {"class": f"{_module(kind)}:{kind.__qualname__}", "settings": settings, "training": training}
-    tensors = {name: tensor.cpu() for name, tensor in network.state_dict().items()}
-    write_tensors(path, OWN_NETWORK, FILE_VERSION, tensors, metadata)
-
-
-def name_to_play(path: str | Path) -> str:
-    """Return the name of the bot that plays a file of `save_own_network`."""
-    _, metadata = read_tensors(path, OWN_NETWORK, FILE_VERSION, "gin_env.agents.save_network")
-    saved = str(metadata.get("class"))
-    return f"{saved if OWN_CLASS.fullmatch(saved) else 'module:Class'}:weights={path}"
+    OWN_NETWORK.write(path, copied, metadata)
 
 
 def load_own_network(
@@ -79,7 +58,7 @@ def load_own_network(
     """
     if weights is None:
         raise ValueError(f"bot {spelled!r} is a network: name its weights, {spelled}:weights=FILE")
-    tensors, metadata = read_tensors(weights, OWN_NETWORK, FILE_VERSION, "gin_env.agents.save_network")
+    tensors, metadata = OWN_NETWORK.read_tensors(weights)
     training, settings, saved = (metadata.get(key) for key in ("training", "settings", "class"))
     if not isinstance(training, dict) or not isinstance(settings, dict) or not isinstance(saved, str):
         raise TensorFileError(f"{weights} does not say how the network was made and trained")

@@ -18,23 +18,10 @@ from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from gin_env.observations.observation import NUM_PLANES, OBSERVATION_SIZE
 from gin_env.observations.parts import describe_parts, find_parts
 from gin_env.support.checks import check_choice, check_integer, check_switch
-from gin_env.support.tensor_files import (
-    TensorFileError,
-    check_ending,
-    fill_network,
-    read_tensors,
-    write_tensors,
-)
+from gin_env.support.tensor_files import NetworkFormat, check_ending
+from gin_env.support.torch_extra import nn, torch
 
-try:
-    import torch
-    from torch import nn
-except ImportError as error:  # pragma: no cover - the tests have torch
-    raise ImportError('trained policies need torch: pip install "gin-env[train]"') from error
-
-KIND = "policy"
-FILE_VERSION = "2"
-"""Increased when the layers of the networks change. Files of other versions are refused."""
+FORMAT = NetworkFormat("policy", "2", "gin_env.wrappers.sb3.save_policy")
 MAX_LAYERS = 8
 MAX_UNITS = 4096
 MAX_CARD_FEATURES = 1024
@@ -187,7 +174,7 @@ def save_network(
         "training": training,
         "provenance": provenance or {},
     }
-    write_tensors(path, KIND, FILE_VERSION, network.state_dict(), metadata)
+    FORMAT.write(path, network, metadata)
 
 
 def load_network(path: str | Path) -> tuple[Actor, dict[str, Any]]:
@@ -195,15 +182,11 @@ def load_network(path: str | Path) -> tuple[Actor, dict[str, Any]]:
 
     Raises as `gin_env.support.tensor_files.read_tensors` does.
     """
-    tensors, metadata = read_tensors(path, KIND, FILE_VERSION, "gin_env.wrappers.sb3.save_policy")
-    training = metadata.get("training")
-    if not isinstance(training, dict):
-        raise TensorFileError(f"{path} does not say how the policy was trained")
-    try:
-        network = build(metadata.get("architecture"), training.get("reads", {}))
-    except (ValueError, TypeError) as error:
-        raise TensorFileError(
-            f"{path} lacks a valid description of its network: {str(error)[:200]}"
-        ) from error
-    fill_network(network, tensors, path)
-    return network.eval(), training
+
+    def build_described(metadata: dict[str, Any], _: dict[str, torch.Tensor]) -> Actor:
+        if not isinstance(metadata.get("training"), dict):
+            raise ValueError("it does not say how the policy was trained")
+        return build(metadata.get("architecture"), metadata["training"].get("reads", {}))
+
+    network, metadata = FORMAT.read(path, build_described)
+    return network, metadata["training"]

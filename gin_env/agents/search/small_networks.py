@@ -12,10 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gin_env.support.compilation import kernel
-from gin_env.support.tensor_files import TensorFileError, read_tensors
+from gin_env.support.tensor_files import NetworkFormat, TensorFileError
 
-KIND, FILE_VERSION = "networks of the search", "1"
-COMMAND = "python -m research train opponents"
+FORMAT = NetworkFormat("networks of the search", "1", "python -m research train opponents")
 PACKAGED = Path("search") / "data" / "opponents.safetensors"
 """The packaged file, in the folder of the bots."""
 
@@ -43,7 +42,7 @@ def load_networks(path: str | Path) -> dict[str, SmallNetwork]:
 
     Raises as `gin_env.support.tensor_files.read_tensors` does.
     """
-    tensors, _ = read_tensors(path, KIND, FILE_VERSION, COMMAND)
+    tensors, _ = FORMAT.read_tensors(path)
     names = dict.fromkeys(name.partition(".")[0] for name in tensors)
     try:
         return {
@@ -60,7 +59,7 @@ def check_sizes(network: SmallNetwork, inputs: int, outputs: int) -> SmallNetwor
     if sizes != (inputs, outputs):
         raise TensorFileError(
             f"a network of the search has {sizes[0]} inputs and {sizes[1]} outputs, not {inputs} and "
-            f"{outputs}: train it again with {COMMAND}"
+            f"{outputs}: train it again with {FORMAT.command}"
         )
     return network
 

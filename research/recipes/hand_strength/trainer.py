@@ -29,7 +29,7 @@ import torch
 
 from gin_env.agents.hand_strength.features import CARD_ORDERS, HITS, hand_features
 from gin_env.agents.hand_strength.networks import HandStrength, build
-from gin_env.agents.hand_strength.weights import COMMAND, FILE_VERSION
+from gin_env.agents.hand_strength.weights import FORMAT
 from gin_env.game.streams import check_seed
 from gin_env.support.checks import check_choice, check_integer
 from gin_env.support.tensor_files import TensorFileError, read_tensors, write_tensors
@@ -191,7 +191,7 @@ class HandStrengthTrainer:
         """Write network, optimiser and losses to a safetensors file, atomically."""
         tensors = prefixed("network", self.network.state_dict())
         tensors |= prefixed("adam", optimizer_tensors(self.optimizer))
-        write_tensors(path, _CHECKPOINT, FILE_VERSION, tensors, self.describe())
+        write_tensors(path, _CHECKPOINT, FORMAT.version, tensors, self.describe())
 
     @classmethod
     def resume(cls, path: str | Path, data: DataSet, settings: HandStrengthSettings) -> HandStrengthTrainer:
@@ -199,7 +199,7 @@ class HandStrengthTrainer:
 
         Raises FileNotFoundError if there is no file, or TensorFileError if it is damaged or of another run.
         """
-        tensors, metadata = read_tensors(path, _CHECKPOINT, FILE_VERSION, COMMAND)
+        tensors, metadata = read_tensors(path, _CHECKPOINT, FORMAT.version, FORMAT.command)
         trainer = cls(data, settings)
         expected = trainer.describe()
         for key in (
