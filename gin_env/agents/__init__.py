@@ -65,7 +65,7 @@ def names(*, needs_torch: bool | None = None, slow: bool | None = None) -> list[
 def quick_names() -> list[str]:
     """Return the names of the bots that play by default if no bot is named; they decide in microseconds.
 
-    >>> "policy" in quick_names(), "policy-variants" in quick_names(), "search" in quick_names()
+    >>> "policy" in quick_names(), "policy-1" in quick_names(), "search" in quick_names()
     (True, False, False)
     """
     return BOTS.names(slow=False, only_by_name=False)

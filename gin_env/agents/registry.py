@@ -55,12 +55,6 @@ BOTS: Registry[Any] = Registry(
             only_by_name=True,
             files=("data/policy-1.safetensors",),
         ),
-        "policy-variants": Declaration(
-            "policies.candidate_policy:CandidatePolicyBot.shipped_for_variants",
-            needs_torch=True,
-            only_by_name=True,
-            files=("data/policy-variants.safetensors",),
-        ),
         "policy-memory": Declaration(
             "policies.improved_policy:ImprovedPolicyBot.with_memory",
             needs_torch=True,

@@ -102,7 +102,7 @@ class PPOSettings(RunSettings):
     named twice are played in twice as many games. The evaluations are played by the first."""
     start: str | None = None
     """Start from the weights of this candidate policy: a .safetensors file, or a bundled
-    one, `policy`, `policy-1`, `policy-variants` or, with memory, `policy-memory`."""
+    one, `policy`, `policy-1` or, with memory, `policy-memory`."""
     memory: bool = False
     """Read what the opponent has shown in the earlier hands of a game. Opponents then stay for whole games;
     only a past self can be replaced by another during a game."""

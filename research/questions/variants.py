@@ -1,4 +1,4 @@
-"""Bots under other rules: every quick bot against Simple, and the policy that was trained for variants."""
+"""Bots under other rules: every quick bot against Simple."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from research.reproduce.experiment import (
     Row,
     Run,
     by,
-    games_of,
     in_order,
     interval,
     markdown,
@@ -46,44 +45,6 @@ def variants_table(rows: Sequence[Row]) -> str:
     return markdown(["games won against `simple`", *(f"`{preset}`" for preset in presets)], lines)
 
 
-# --- The policy for variants ----------------------------------------------------------------------------
-
-FOR_VARIANTS, POLICY = "policy-variants", "policy"
-MATCHES = ((FOR_VARIANTS, POLICY), (FOR_VARIANTS, "simple"), (POLICY, "simple"))
-GAMES_OF_POLICIES = 4000
-GAMES_AT_THE_DEFAULT = 20_000
-"""Games between the two policies under the default rules, where a difference would matter most."""
-
-
-def measure_policies(run: Run) -> list[Row]:
-    """Measure `policy-variants` against `policy`, and both against Simple, under each preset."""
-    run.used(FOR_VARIANTS, POLICY, "simple")
-    rows = []
-    for preset, rules in run.some(list(Rules.presets().items())):
-        for names in MATCHES:
-            default = rules == Rules() and names == (FOR_VARIANTS, POLICY)
-            games = GAMES_AT_THE_DEFAULT if default else GAMES_OF_POLICIES
-            run.say(f"{' against '.join(names)} under {preset}")
-            match = run.log.play(names, names, run.size(games), run.seed, rules=rules)
-            rows.append(match_row(match, preset=preset))
-    return rows
-
-
-def policies_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table with a row for each preset and a column for each match."""
-    found = by(rows, "preset", "bot", "opponent")
-    lines = [
-        [f"`{preset}`", *(_cell(found.get((preset, *match), {})) for match in MATCHES)]
-        for preset in in_order(rows, "preset")
-    ]
-    header = [f"`{bot}` against `{opponent}`" for bot, opponent in MATCHES]
-    return markdown(["games won", *header], lines)
-
-
-def _cell(row: Row) -> str:
-    return interval(row, 1) + games_of(row, GAMES_OF_POLICIES)
-
-
 EXPERIMENTS = [
     Experiment(
         "variants",
@@ -92,13 +53,5 @@ EXPERIMENTS = [
         variants_table,
         GAMES,
         "a minute",
-    ),
-    Experiment(
-        "policy-variants",
-        "The policy for variants and the policy for the default rules",
-        measure_policies,
-        policies_table,
-        GAMES_OF_POLICIES,
-        "two minutes",
     ),
 ]

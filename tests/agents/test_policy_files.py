@@ -25,9 +25,7 @@ from typer.testing import CliRunner
 from gin_env import Rules, agents, cli, play_match
 from gin_env.agents.policies import policy_networks
 from gin_env.agents.policies.candidate_network import (
-    DATA,
     CandidateScorer,
-    load_candidate_policy,
     save_candidate_policy,
 )
 from gin_env.agents.policies.policy import PolicyBot, describe_training
@@ -113,18 +111,6 @@ def test_policy_without_rules_is_not_saved(tmp_path):
     with pytest.raises(ValueError, match="rules must name at least one set of rules"):
         save_candidate_policy(tmp_path / "small.safetensors", CandidateScorer(8), rules=())
     assert not list(tmp_path.iterdir())
-
-
-# --- The packaged policy for variants --------------------------------------------------------------------
-
-
-def test_policy_for_variants_plays_under_every_preset(recwarn):
-    _, rules, episode = load_candidate_policy(DATA / "policy-variants.safetensors")
-    assert {each.text for each in rules} > {"eaai", "oklahoma", "straight", "bicycle", "palace"}
-    assert episode == "game"
-    for each in Rules.presets().values():
-        assert play_match("policy-variants", "policy", 2, 1, rules=each).games == 2
-    assert not [warning for warning in recwarn if "was trained under" in str(warning.message)]
 
 
 # --- What is saved plays as it did ------------------------------------------------------------------------

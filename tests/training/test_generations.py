@@ -21,7 +21,7 @@ from gin_env.agents.generations.network import FORMAT, GenerationNetwork, load_n
 from gin_env.game.actions import DRAW_STOCK, KNOCK
 from gin_env.game.hands import meld_completions
 from gin_env.observations import candidates
-from gin_env.observations.observation import scalars
+from gin_env.observations.observation import OBSERVATION_SIZE, scalars
 from gin_env.observations.views import PlayerView
 from gin_env.training.generations import loop
 from gin_env.training.generations.experience import Experience, load_experiences, save_experiences
@@ -244,6 +244,16 @@ def spread_error(network: GenerationNetwork, experience: Experience) -> float:
     values, _ = bot.values(PlayerView(experience.views), discarding=True)
     errors = np.where(np.isfinite(experience.returns), values - experience.returns, np.nan)
     return float(np.nanvar(errors, axis=(1, 2)).mean())
+
+
+def test_value_of_the_position_is_part_of_every_value():
+    """Decisions do not depend on it, but what the values are compared with does."""
+    network = small_network()
+    observations, rows = torch.rand(3, OBSERVATION_SIZE), torch.rand(3, 2, candidates.NUM_FEATURES)
+    before = network(observations, rows)
+    with torch.no_grad():
+        network.table_value.bias += 0.5
+    torch.testing.assert_close(network(observations, rows), before + 0.5)
 
 
 @pytest.mark.compiled

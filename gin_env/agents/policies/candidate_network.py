@@ -51,7 +51,7 @@ NUM_OUTPUTS = 4
 IMPOSSIBLE = -1e9
 """Logit of an impossible action."""
 DATA = Path(__file__).parents[1] / "data"
-PACKAGED = ("policy", "policy-1", "policy-variants", "policy-memory")
+PACKAGED = ("policy", "policy-1", "policy-memory")
 """The bots whose weights are packaged in `DATA`."""
 _READERS = {
     "row_first.weight": "row",

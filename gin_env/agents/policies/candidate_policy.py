@@ -1,7 +1,6 @@
 """A bot that plays a policy that scores candidates (`gin_env.agents.policies.candidate_network`).
 
 >>> agents.make("policy-1")
->>> agents.make("policy-variants")
 >>> agents.make("policy-memory")
 >>> agents.make("runs/first/policy.safetensors")
 """
@@ -98,18 +97,8 @@ class CandidatePolicyBot:
 
         It was trained under the default rules and plays under any. It takes too many upcards.
         """
-        return cls._packaged("policy-1", deterministic)
-
-    @classmethod
-    def shipped_for_variants(cls, deterministic: bool = True) -> CandidatePolicyBot:
-        """Return the bot ``policy-variants``: ``policy-1``, trained further under five presets and others."""
-        return cls._packaged("policy-variants", deterministic)
-
-    @classmethod
-    def _packaged(cls, name: str, deterministic: bool) -> CandidatePolicyBot:
-        """Return the bot of a name in `PACKAGED`, which does not warn under other rules."""
-        network, _, episode = find_candidate_policy(name)
-        return cls(network, None, deterministic, name, episode)
+        network, _, episode = find_candidate_policy("policy-1")
+        return cls(network, None, deterministic, "policy-1", episode)
 
     @classmethod
     def load(cls, path: str | Path, deterministic: bool = True) -> CandidatePolicyBot:
