@@ -198,13 +198,6 @@ def predict(function: Callable[..., torch.Tensor], *inputs: np.ndarray) -> np.nd
     return np.concatenate(parts) if parts else np.zeros((0, NUM_CARDS), np.float32)
 
 
-def round_to_half_precision(network: nn.Module) -> None:
-    """Round the weights as `save` does, so that measurements match the network as loaded."""
-    with torch.no_grad():
-        for weights in network.parameters():
-            weights.copy_(weights.half().float())
-
-
 def format_of(name: str) -> NetworkFormat:
     """Return the format of the files of an estimator's network."""
     return NetworkFormat(f"network of {name}", "1", f"python -m research train estimator {name}")

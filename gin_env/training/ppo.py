@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 
-from gin_env.agents.policies.candidate_network import find_candidate_policy, save_candidate_policy
+from gin_env.agents.policies.candidate_network import load_candidate_policy, save_candidate_policy
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.game.rules import Rules
 from gin_env.matches.provenance import describe_bot
@@ -142,7 +142,7 @@ def load_start(settings: PPOSettings) -> Start | None:
     """
     if settings.start is None:
         return None
-    network, _, episode = find_candidate_policy(settings.start)
+    network, _, episode = load_candidate_policy(settings.start)
     if network.hidden != settings.hidden:
         raise ValueError(
             f"start: {settings.start} has layers of {network.hidden} units, this run of {settings.hidden}: "

@@ -10,7 +10,7 @@ from statistics import mean
 import numpy as np
 
 from gin_env import agents
-from gin_env.agents.policies.candidate_network import find_candidate_policy
+from gin_env.agents.policies.candidate_network import load_candidate_policy
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.registry import BOTS
 from gin_env.support.plots import new_figure, save_figure
@@ -160,7 +160,7 @@ def policy_table(rows: Sequence[Row]) -> str:
 
 def measure_scores(run: Run) -> list[Row]:
     """Measure `policy-1` with and without the score as an input, against bots and each other."""
-    network = find_candidate_policy("policy-1")[0]
+    network = load_candidate_policy("policy-1")[0]
     blind = CandidatePolicyBot(network, name="policy-1 that sees no score", episode="hand")
     rows = [match_row(run.match("policy-1", blind, 20_000))]
     for opponent in ("simple", "generation"):

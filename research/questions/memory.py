@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import torch
 
 from gin_env import agents
+from gin_env.agents.policies.candidate_network import CandidateScorer
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policies.improved_policy import ImprovedPolicyBot
 from gin_env.agents.turns import play_bot, play_seated
@@ -139,10 +141,26 @@ HIDDEN = ("simple", "policy")
 """The opponents that the policy also plays with its memory hidden."""
 
 
+def in_first_hands(network: CandidateScorer) -> CandidateScorer:
+    """Return a copy without a memory: it plays every hand as `network` plays the first of a game."""
+    copied = CandidateScorer(network.hidden)
+    copied.match_values = network.match_values
+    with torch.no_grad():
+        for scores, plain in ((network.draws, copied.draws), (network.discards, copied.discards)):
+            weights = scores.state_dict()
+            plain.load_state_dict({name: weights[name] for name in plain.state_dict()})
+            if scores.memory is not None:
+                first, second, outputs = scores.memory(torch.zeros(1, NUM_MEMORY))
+                plain.row_first.bias.add_(first.flatten())
+                plain.row_second.bias.add_(second.flatten())
+                plain.outputs.weight.add_(outputs[0].T)
+    return copied.eval()
+
+
 def forgetful() -> ImprovedPolicyBot:
     """Return `policy-memory` in a game that always seems to begin."""
     bot = ImprovedPolicyBot.with_memory()
-    bot.policy = CandidatePolicyBot(bot.network.in_first_hands())
+    bot.policy = CandidatePolicyBot(in_first_hands(bot.network))
     return named(bot, f"{REMEMBERS} that forgets")
 
 

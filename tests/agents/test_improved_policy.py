@@ -9,7 +9,7 @@ from played_positions import views_of_policy  # noqa: E402
 
 from gin_env.agents.policies import gain_network  # noqa: E402
 from gin_env.agents.policies.candidate_network import (  # noqa: E402
-    find_candidate_policy,
+    load_candidate_policy,
     save_candidate_policy,
 )
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
@@ -135,7 +135,7 @@ def test_equally_likely_actions_are_in_ascending_order():
 
 
 def test_margin_decides_between_policy_and_gains(views):
-    policy = CandidatePolicyBot(find_candidate_policy("policy")[0]).act(views)
+    policy = CandidatePolicyBot(load_candidate_policy("policy")[0]).act(views)
     for never in (None, 100):
         assert (ImprovedPolicyBot(never).act(views) == policy).all()
     few, many = ((ImprovedPolicyBot(margin).act(views) != policy).sum() for margin in (1.0, 0.0))
@@ -226,7 +226,7 @@ def test_impossible_margins_are_refused(margin):
 
 def test_file_warns_under_other_rules_than_its_training(tmp_path, views):
     path = tmp_path / "three.safetensors"
-    save_candidate_policy(path, find_candidate_policy("policy")[0], Rules(knock_limit=3))
+    save_candidate_policy(path, load_candidate_policy("policy")[0], Rules(knock_limit=3))
     bot = ImprovedPolicyBot(weights=str(path))
     with pytest.warns(UserWarning, match="knock_limit=3"):
         assert (bot.act(views) == ImprovedPolicyBot().act(views)).all()

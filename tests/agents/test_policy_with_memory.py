@@ -14,7 +14,6 @@ from gin_env.agents.policies.candidate_network import (  # noqa: E402
     FORMAT,
     CandidateScorer,
     QuickLogits,
-    find_candidate_policy,
     load_candidate_policy,
     save_candidate_policy,
 )
@@ -32,7 +31,7 @@ def policy_with_memory() -> CandidateScorer:
     """Return the network of `policy-1`, which adds nothing yet for the memory."""
     torch.manual_seed(3)
     network = CandidateScorer(64, memory=True)
-    network.load_state_dict(network.state_dict() | find_candidate_policy("policy-1")[0].state_dict())
+    network.load_state_dict(network.state_dict() | load_candidate_policy("policy-1")[0].state_dict())
     return network.eval()
 
 
@@ -116,29 +115,6 @@ def test_packaged_policy_with_memory_uses_it():
     view = games.views(games.everyone[~games.done])
     assert bot.network.reads_memory
     assert (bot.act(view) != bot.act(forgotten(view))).any()
-
-
-def test_policy_in_first_hands_has_the_outputs_of_an_empty_memory():
-    network, _, _ = find_candidate_policy("policy-memory")
-    plain = network.in_first_hands()
-    assert not plain.reads_memory
-    assert plain.match_values
-    for num_rows in (2, 11):
-        rows, context = torch.rand(40, num_rows, NUM_FEATURES), torch.rand(40, NUM_CONTEXT)
-        possible = torch.ones(40, 2 * num_rows, dtype=torch.bool)
-        empty = torch.cat([context, torch.zeros(40, NUM_MEMORY)], dim=1)
-        for expected, found in zip(
-            network(rows, possible, empty), plain(rows, possible, context), strict=True
-        ):
-            torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
-
-
-def test_policy_in_first_hands_leaves_the_network_as_it_was():
-    network = policy_with_memory()
-    before = {name: weights.clone() for name, weights in network.state_dict().items()}
-    network.in_first_hands().discards.outputs.weight.data.zero_()
-    for name, weights in network.state_dict().items():
-        assert torch.equal(weights, before[name])
 
 
 def test_policy_with_memory_is_read_from_its_file(tmp_path):

@@ -169,21 +169,6 @@ class CandidateScorer(nn.Module):
         self.draws = CandidateScores(self.hidden, self.reads_memory)
         self.discards = CandidateScores(self.hidden, self.reads_memory)
 
-    def in_first_hands(self) -> CandidateScorer:
-        """Return a copy without a memory: it plays every hand as this network plays the first of a game."""
-        network = CandidateScorer(self.hidden)
-        network.match_values = self.match_values
-        with torch.no_grad():
-            for scores, plain in ((self.draws, network.draws), (self.discards, network.discards)):
-                weights = scores.state_dict()
-                plain.load_state_dict({name: weights[name] for name in plain.state_dict()})
-                if scores.memory is not None:
-                    first, second, outputs = scores.memory(torch.zeros(1, NUM_MEMORY))
-                    plain.row_first.bias.add_(first.flatten())
-                    plain.row_second.bias.add_(second.flatten())
-                    plain.outputs.weight.add_(outputs[0].T)
-        return network.eval()
-
     def forward(
         self, rows: torch.Tensor, possible: torch.Tensor, table: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -294,14 +279,6 @@ def save_candidate_policy(
     FORMAT.write(path, network, described)
 
 
-def find_candidate_policy(policy: str | Path) -> tuple[CandidateScorer, tuple[Rules, ...], Episode]:
-    """Return (network, rules, episode) from a file, or for a name in `PACKAGED` from the packaged weights.
-
-    Raises as `load_candidate_policy` does.
-    """
-    return load_candidate_policy(file_of_policy(policy))
-
-
 def file_of_policy(policy: str | Path) -> Path:
     """Return the packaged file for a name in `PACKAGED`; otherwise the path as it is."""
     return DATA / f"{policy}.safetensors" if policy in PACKAGED else Path(policy)
@@ -311,9 +288,9 @@ def find_policy_of_games(policy: str | Path, match_values: bool = False) -> Cand
     """Return the network of a policy that was trained on games, as a search needs it.
 
     Raises ValueError for one that was trained on single hands or reads the memory, or with `match_values`
-    for one whose values are other rewards, and otherwise as `find_candidate_policy` does.
+    for one whose values are other rewards, and otherwise as `load_candidate_policy` does.
     """
-    network, _, episode = find_candidate_policy(policy)
+    network, _, episode = load_candidate_policy(policy)
     if episode != "game":
         raise ValueError(f"a search needs a policy trained on games, not on single hands, as {policy} was")
     check_no_memory(network)
@@ -325,8 +302,8 @@ def find_policy_of_games(policy: str | Path, match_values: bool = False) -> Cand
     return network
 
 
-def load_candidate_policy(path: str | Path) -> tuple[CandidateScorer, tuple[Rules, ...], Episode]:
-    """Return (network, rules, episode) from a file written by `save_candidate_policy`.
+def load_candidate_policy(policy: str | Path) -> tuple[CandidateScorer, tuple[Rules, ...], Episode]:
+    """Return (network, rules, episode) from a file of `save_candidate_policy`, or of a name in `PACKAGED`.
 
     The network reads all parts of candidates, and of the memory if the file names parts of it; parts that
     the file does not name have weights of 0. Raises as `gin_env.support.tensor_files.read_tensors` does.
@@ -349,5 +326,5 @@ def load_candidate_policy(path: str | Path) -> tuple[CandidateScorer, tuple[Rule
         return network
 
     rules: list[Rules] = []
-    network, described = FORMAT.read(path, build)
+    network, described = FORMAT.read(file_of_policy(policy), build)
     return network, tuple(rules), described["episode"]

@@ -16,7 +16,6 @@ import numpy as np
 
 from gin_env.agents.policies.candidate_network import (
     CandidateScorer,
-    find_candidate_policy,
     load_candidate_policy,
     read_vectors,
 )
@@ -97,7 +96,7 @@ class CandidatePolicyBot:
 
         It was trained under the default rules and plays under any. It takes too many upcards.
         """
-        network, _, episode = find_candidate_policy("policy-1")
+        network, _, episode = load_candidate_policy("policy-1")
         return cls(network, None, deterministic, "policy-1", episode)
 
     @classmethod

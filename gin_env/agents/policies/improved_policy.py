@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 
 from gin_env.agents.policies.candidate_network import PACKAGED as POLICIES
-from gin_env.agents.policies.candidate_network import CandidateScorer, find_candidate_policy
+from gin_env.agents.policies.candidate_network import CandidateScorer, load_candidate_policy
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policies.gain_network import PACKAGED, GainPredictor, Tried, are_close
 from gin_env.agents.ties import are_best
@@ -39,12 +39,12 @@ class ImprovedPolicyBot:
     the bundled
         ``policy``.
 
-    Raises ValueError or TypeError for an impossible margin, and otherwise as `find_candidate_policy` and
+    Raises ValueError or TypeError for an impossible margin, and otherwise as `load_candidate_policy` and
     `gin_env.agents.policies.gain_network.load_gain_network` do.
     """
 
     def __init__(self, margin: float | None = 0.3, weights: str = "policy", gains: str | None = None) -> None:
-        network, rules, episode = find_candidate_policy(weights)
+        network, rules, episode = load_candidate_policy(weights)
         self.name = "policy"
         self.policy = CandidatePolicyBot(network, None if weights in POLICIES else rules, episode=episode)
         self.margin = None if margin is None else check_number("margin", margin, 0, 100)

@@ -21,12 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.estimators.networks import (
-    FORWARD_BATCH,
-    NETWORKS,
-    round_to_half_precision,
-    save,
-)
+from gin_env.estimators.networks import FORWARD_BATCH, NETWORKS, save
 from gin_env.estimators.neural import weights_path
 from gin_env.estimators.public_history import known_cards
 from gin_env.game.rules import Rules, rules_option
@@ -225,6 +220,13 @@ def cross_entropy(network: Any, data: tuple[torch.Tensor, ...]) -> torch.Tensor:
     logits = network.card_logits(unseen, missing, *inputs)
     every_card = functional.binary_cross_entropy_with_logits(logits, truth, reduction="none")
     return (every_card * unseen).sum() / unseen.sum()
+
+
+def round_to_half_precision(network: torch.nn.Module) -> None:
+    """Round the weights as `save` does, so that measurements match the network as loaded."""
+    with torch.no_grad():
+        for weights in network.parameters():
+            weights.copy_(weights.half().float())
 
 
 def evaluate(network: Any, data: tuple[torch.Tensor, ...]) -> float:
