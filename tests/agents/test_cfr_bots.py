@@ -277,7 +277,7 @@ def test_command_line_trains_and_resumes(tmp_path):
 def test_packaged_table_records_its_provenance(abstraction):
     table = packaged_table(abstraction)
     assert table.metadata["abstraction"] == abstraction
-    assert table.metadata["command"].startswith("python -m research train cfr")
+    assert table.metadata["command"].startswith("gin-rummy train cfr")
     assert {"seed", "iterations", "date", "version", "candidates", "exploration"} <= table.metadata.keys()
     assert table.visited.mean() > 0.3
     assert (table.strategy[table.visited] <= 1).all()

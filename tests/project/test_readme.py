@@ -322,7 +322,8 @@ def test_packaged_files_are_listed_with_their_commands():
             continue  # they share one row
         found = description(path)
         row = listed[path.name]
-        assert f"`{found['command']}`" in row, path.name
+        command = found["command"].replace("gin-rummy train ", "python -m research train ")  # its name today
+        assert f"`{command}`" in row, path.name
         if "origin" in found:  # its command now makes a different file
             assert f"| {found['origin']['commit']} |" in row
         else:

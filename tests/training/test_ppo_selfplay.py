@@ -26,7 +26,7 @@ from gin_env.wrappers.sb3_self_play import SelfPlayRun, SelfPlaySettings  # noqa
 
 pytestmark = pytest.mark.compiled
 
-HERE = Path(__file__).parents[1] / "support"
+HERE = Path(__file__).parents[1] / "helpers"
 
 
 @pytest.fixture(scope="module")

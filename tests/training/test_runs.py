@@ -32,7 +32,7 @@ from gin_env.training.runs import CHECKPOINT, OTHER_DECKS, POLICY, open_folder  
 
 pytestmark = pytest.mark.compiled
 
-HERE = Path(__file__).parents[1] / "support"
+HERE = Path(__file__).parents[1] / "helpers"
 
 
 class Interrupted(PPORun):
