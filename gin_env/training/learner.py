@@ -451,9 +451,9 @@ class Learner:
             "opponent": self.opponent,
             "num_games": self.num_games,
         }
-        own = {name: torch.from_numpy(array) for name, array in arrays.items()}
-        games = self.ranks.gather(own)
-        if not games:
+        count = self.settings.num_envs
+        games = {name: self.ranks.gather(torch.from_numpy(own), count) for name, own in arrays.items()}
+        if self.ranks.rank:
             return {}
         results = {"results": self.league.results, "hand_points": self.hand_points}
         critic = {} if self.critic is None else self.critic.state_dict()
@@ -462,7 +462,7 @@ class Learner:
             | prefixed("critic", critic)
             | prefixed("optimizer", optimizer_tensors(self.optimizer))
             | prefixed("past", self.league.past_tensors())
-            | prefixed("games", {name: torch.cat([each[name] for each in games]) for name in own})
+            | prefixed("games", games)
             | prefixed("league", {name: torch.from_numpy(array) for name, array in results.items()})
         )
 

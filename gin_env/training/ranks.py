@@ -4,16 +4,19 @@ Each process is a *rank*. It plays its share of the games. All ranks take the sa
 they sum their gradients and counts. `launch` starts the ranks on this machine, or joins ranks that
 ``torchrun`` or Ray Train started on several machines.
 
-The ranks that `launch` starts find each other through a file in a private folder, and listen on the loopback
-interface only. All ranks exchange JSON and tensors, never pickles: a rank cannot run code in another.
+The ranks that `launch` starts find each other through a file in a private folder, listen on the loopback
+interface only, and prove to each other that they can read this file. All ranks exchange JSON and tensors,
+never pickles: a rank cannot run code in another.
 """
 
 from __future__ import annotations
 
+import hmac
 import json
 import multiprocessing
 import os
 import re
+import secrets
 import signal
 import socket
 import sys
@@ -30,18 +33,21 @@ import torch
 from torch import distributed
 
 from gin_env.support.exits import one_line_errors
+from gin_env.support.tensor_files import MAX_BYTES
 from gin_env.training.checkpoints import Tensors
 
 TIMEOUT = timedelta(days=1)
 """Maximum time that ranks wait for each other; they wait while rank 0 plays long evaluations."""
 PATIENCE = 60.0
-"""Seconds to wait for the other ranks to end after rank 0."""
+"""Seconds in which ranks that have started must connect, and in which the others must end after rank 0."""
+SECRET = "secret"
+"""Key in the store of `launch`: the text with which its ranks recognise each other."""
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
 class RankLostError(ConnectionError):
-    """Another rank has ended or cannot be reached."""
+    """Another rank has ended, cannot be reached or sends what no rank sends."""
 
 
 class Ranks:
@@ -89,22 +95,22 @@ class Ranks:
         packed = safetensors.torch.save(tensors) if self.rank == 0 else b""
         return safetensors.torch.load(self._broadcast_bytes(packed))
 
-    def gather(self, tensors: Tensors) -> list[Tensors]:
-        """Return the named tensors of all ranks on rank 0, and an empty list on the others."""
+    def gather(self, rows: torch.Tensor, count: int) -> torch.Tensor:
+        """Return the rows of all `count` items on rank 0, and no rows on the others.
+
+        `rows` are those of this rank's `share`, on the CPU.
+        """
         if self.size == 1:
-            return [tensors]
-        own = torch.frombuffer(bytearray(safetensors.torch.save(tensors)), dtype=torch.uint8)
-        lengths = [torch.zeros(1, dtype=torch.int64) for _ in range(self.size)]
+            return rows
+        shares = [Ranks(rank, self.size).share(count) for rank in range(self.size)]
+        padded = rows.new_zeros(-(-count // self.size), *rows.shape[1:])
+        padded[: len(rows)] = rows
+        parts = [torch.empty_like(padded) for _ in shares]
         with _lost_ranks():
-            distributed.all_gather(lengths, torch.tensor([len(own)]))
-            longest = max(int(length) for length in lengths)
-            padded = torch.nn.functional.pad(own, (0, longest - len(own)))
-            packed = [torch.empty_like(padded) for _ in lengths] if self.rank == 0 else None
-            distributed.gather(padded, packed)
-        return [
-            safetensors.torch.load(one[: int(length)].numpy().tobytes())
-            for one, length in zip(packed or [], lengths, strict=False)
-        ]
+            distributed.gather(padded, parts if self.rank == 0 else None)
+        if self.rank:
+            return rows[:0]
+        return torch.cat([part[: own.stop - own.start] for part, own in zip(parts, shares, strict=True)])
 
     def _broadcast_bytes(self, content: bytes) -> bytes:
         """Return the bytes of rank 0."""
@@ -113,6 +119,8 @@ class Ranks:
         length = torch.tensor([len(content)])
         with _lost_ranks():
             distributed.broadcast(length, 0)
+            if not 0 <= int(length) <= MAX_BYTES:
+                raise RankLostError(f"a message must have at most {MAX_BYTES:,} bytes, not {int(length):,}")
             received = torch.empty(int(length), dtype=torch.uint8)
             if self.rank == 0:
                 received = torch.frombuffer(bytearray(content), dtype=torch.uint8)
@@ -165,6 +173,7 @@ def _launch(
         for rank in range(1, workers)
     ]
     store = _store(store_path, workers)
+    store.set(SECRET, secrets.token_hex())
     patience = 0.0
     try:
         for process in processes:
@@ -173,7 +182,7 @@ def _launch(
             if any(process.exitcode is not None for process in processes):
                 raise RankLostError("another rank ended before the training began")
             time.sleep(0.02)
-        with _loopback_only(), _group(device, store, 0, workers) as ranks:
+        with _private_group(device, store, 0, workers) as ranks:
             result = function(settings, ranks)
         patience = PATIENCE
         return result
@@ -192,7 +201,7 @@ def _work(
     store.set(f"ready {rank}", "")
     with one_line_errors(f"rank {rank}"):
         try:
-            with _loopback_only(), _group(device, store, rank, size) as ranks:
+            with _private_group(device, store, rank, size) as ranks:
                 function(settings, ranks)
         except RankLostError:
             sys.exit(1)  # rank 0 reports it, unless rank 0 is lost
@@ -206,8 +215,36 @@ def _store(path: str, size: int) -> Any:
 
 
 @contextmanager
+def _private_group(device: str, store: Any, rank: int, size: int) -> Iterator[Ranks]:
+    """Connect the ranks of `launch` for the block, on the loopback interface and without strangers."""
+    with _loopback_only(), _group(device, store, rank, size, timedelta(seconds=PATIENCE)) as ranks:
+        _check_members(ranks, store.get(SECRET))
+        distributed.distributed_c10d._set_pg_timeout(TIMEOUT)
+        yield ranks
+
+
+def _check_members(ranks: Ranks, secret: bytes) -> None:
+    """Raise RankLostError unless each other rank proves that it knows the secret.
+
+    Gloo accepts any process that connects first and guesses a small number. Each direction between two ranks
+    has its own proof, so that a stranger cannot pass on a proof that it received.
+    """
+
+    def proof(sender: int, receiver: int) -> bytes:
+        return hmac.digest(secret, f"{sender} to {receiver}".encode(), "sha256")
+
+    expected = b"".join(proof(rank, ranks.rank) for rank in range(ranks.size))
+    own = bytearray(b"".join(proof(ranks.rank, rank) for rank in range(ranks.size)))
+    received = torch.zeros(len(own), dtype=torch.uint8)
+    with _lost_ranks():
+        distributed.all_to_all_single(received, torch.frombuffer(own, dtype=torch.uint8))
+    if not hmac.compare_digest(received.numpy().tobytes(), expected):
+        raise RankLostError("a process that is not part of this training has connected in place of a rank")
+
+
+@contextmanager
 def _loopback_only() -> Iterator[None]:
-    """Let gloo and NCCL listen on the loopback interface while the ranks connect."""
+    """Let gloo and NCCL listen on the loopback interface in the block: NCCL connects at its first use."""
     loopback = next((name for _, name in socket.if_nameindex() if name in ("lo", "lo0")), None)
     before = {name: os.environ.get(name) for name in ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")}
     if loopback is not None:
@@ -222,11 +259,13 @@ def _loopback_only() -> Iterator[None]:
 
 
 @contextmanager
-def _group(device: str, store: Any = None, rank: int = -1, size: int = -1) -> Iterator[Ranks]:
+def _group(
+    device: str, store: Any = None, rank: int = -1, size: int = -1, timeout: timedelta = TIMEOUT
+) -> Iterator[Ranks]:
     """Connect the ranks for the block; without a store, use the environment variables."""
     backend = "cpu:gloo,cuda:nccl" if device.startswith("cuda") else "gloo"
     with _lost_ranks():
-        distributed.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=TIMEOUT)
+        distributed.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=timeout)
     try:
         yield Ranks(distributed.get_rank(), distributed.get_world_size())
     finally:

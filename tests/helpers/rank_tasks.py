@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 
+import numpy as np
 import torch
+from torch import distributed
 
 from gin_env.training.learner import Learner, PPOSettings
 from gin_env.training.ppo import PPORun
@@ -47,11 +50,25 @@ def train_and_lose_a_rank(settings: PPOSettings, ranks: Ranks) -> None:
                 os.kill(os.getpid(), signal.SIGKILL)
 
 
-def sum_shares(count: int, ranks: Ranks) -> tuple[float, list[int], list[object]]:
+def join_without_secret(path: str, answer: bytes) -> None:
+    """Take the place of rank 1 of two, and give this answer to rank 0."""
+    os.environ["GLOO_SOCKET_IFNAME"] = "lo"
+    distributed.init_process_group("gloo", store=distributed.FileStore(path, 2), rank=1, world_size=2)
+    answers = torch.frombuffer(bytearray(2 * answer), dtype=torch.uint8)
+    distributed.all_to_all_single(torch.empty_like(answers), answers)
+
+
+def sum_of_a_late_rank(seconds: float, ranks: Ranks) -> float:
+    """Return the sum of the ranks' indices; rank 1 adds its own after this time."""
+    time.sleep(seconds * ranks.rank)
+    return float(ranks.sum(np.array(ranks.rank)))
+
+
+def sum_shares(count: int, ranks: Ranks) -> tuple[float, list[list[int]], list[object]]:
     """Return the results of the methods of `Ranks`."""
     share = ranks.share(count)
     numbers = torch.arange(count)[share]
     total = float(ranks.sum(numbers.sum().numpy()))
-    sizes = [len(one["numbers"]) for one in ranks.gather({"numbers": numbers})]
+    rows = ranks.gather(torch.stack([numbers, numbers % 2], dim=1), count).tolist()
     shared = ranks.broadcast_tensors({"rank": torch.tensor(ranks.rank)})
-    return total, sizes, [ranks.broadcast(f"of rank {ranks.rank}"), int(shared["rank"])]
+    return total, rows, [ranks.broadcast(f"of rank {ranks.rank}"), int(shared["rank"])]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import hmac
+import multiprocessing
 import os
 import socket
 import subprocess
@@ -20,12 +22,13 @@ pytest.importorskip("tyro")
 
 import rank_tasks  # noqa: E402
 from ppo_runs import tiny  # noqa: E402
-from torch.distributed import TCPStore  # noqa: E402
+from torch.distributed import FileStore, TCPStore  # noqa: E402
 
-from gin_env.support.tensor_files import read_tensors  # noqa: E402
+from gin_env.support.tensor_files import MAX_BYTES, read_tensors  # noqa: E402
+from gin_env.training import ranks as ranks_module  # noqa: E402
 from gin_env.training.learner import PPOSettings  # noqa: E402
 from gin_env.training.ppo import train  # noqa: E402
-from gin_env.training.ranks import RankLostError, Ranks, launch  # noqa: E402
+from gin_env.training.ranks import SECRET, RankLostError, Ranks, _private_group, launch  # noqa: E402
 from gin_env.training.runs import CHECKPOINT  # noqa: E402
 
 pytestmark = [pytest.mark.compiled, pytest.mark.long]
@@ -38,9 +41,9 @@ def assert_equal_tensors(expected, found):
 
 
 def test_ranks_exchange_sums_and_values():
-    alone = launch(rank_tasks.sum_shares, 11, workers=1)
-    assert alone == (55.0, [11], ["of rank 0", 0])
-    assert launch(rank_tasks.sum_shares, 11, workers=3) == (55.0, [3, 4, 4], ["of rank 0", 0])
+    expected = 55.0, [[number, number % 2] for number in range(11)], ["of rank 0", 0]
+    assert launch(rank_tasks.sum_shares, 11, workers=1) == expected
+    assert launch(rank_tasks.sum_shares, 11, workers=3) == expected
 
 
 @pytest.mark.parametrize("changed", [{}, {"memory": True}, {"critic_sees_all": True}], ids=str)
@@ -106,29 +109,76 @@ def test_stranger_finds_only_loopback_and_joins_in_vain(tmp_path):
         "--num-envs", "32", "--num-steps", "24", "--num-minibatches", "3", "--hidden", "8",
         "--bots", "simple", "--final-games", "2", "--run",
     ]  # fmt: skip
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    # Whatever interface the caller chose, and wherever the host name leads, the ranks listen on loopback.
+    interfaces = ["none", *(name for _, name in socket.if_nameindex() if name != "lo")]
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": interfaces[-1]}
     assert subprocess.run([*options, str(tmp_path / "alone")], env=environment).returncode == 0
     run = subprocess.Popen([*options, str(tmp_path / "visited")], env=environment)
     seen, strangers = set(), []
     while run.poll() is None:
         for address, port in listening(with_children(run.pid)) - seen:
             seen.add((address, port))
-            with contextlib.suppress(ConnectionError):  # the ranks have just met and stopped listening
+            with contextlib.suppress(ConnectionError):  # the run has just ended
                 strangers.append(socket.create_connection(("127.0.0.1", port), timeout=5))
-                strangers[-1].sendall(b"\0" * 64)
+                strangers[-1].sendall(b"\xff" * 64)  # zeros could be the number of a pair of ranks
             with pytest.raises(RuntimeError):
                 TCPStore("127.0.0.1", port, is_master=False, timeout=timedelta(seconds=0.2))
         time.sleep(0.02)
     for stranger in strangers:
         stranger.close()
     assert run.returncode == 0
-    assert seen
+    assert len(seen) >= 2, "each rank listens"
     assert {address for address, _ in seen} == {"0100007F"}, "not only 127.0.0.1"
     expected, found = (
         read_tensors(tmp_path / name / CHECKPOINT, PPOSettings.KIND, PPOSettings.VERSION, "")[0]
         for name in ("alone", "visited")
     )
     assert_equal_tensors(expected, found)
+
+
+PROOF_OF_RANK_0 = hmac.digest(b"known", b"0 to 1", "sha256")
+
+
+@pytest.mark.parametrize("answer", [bytes(32), PROOF_OF_RANK_0], ids=["guess", "reflection"])
+def test_stranger_in_the_place_of_a_rank_is_refused(tmp_path, answer):
+    """Gloo gives the place of a rank to the first process that connects to its port, secret or not."""
+    path = str(tmp_path / "store")
+    store = FileStore(path, 2)
+    store.set(SECRET, "known")
+    context = multiprocessing.get_context("spawn")
+    stranger = context.Process(target=rank_tasks.join_without_secret, args=(path, answer))
+    stranger.start()
+    try:
+        with (
+            pytest.raises(RankLostError, match="not part of this training"),
+            _private_group("cpu", store, 0, 2),
+        ):
+            raise AssertionError("the stranger has joined")
+    finally:
+        stranger.kill()
+
+
+def test_rank_lost_before_it_connects_is_reported(tmp_path, monkeypatch):
+    monkeypatch.setattr(ranks_module, "PATIENCE", 1.0)
+    # Torch counts a group that was never connected, and would not find the ranks of the next test.
+    monkeypatch.setattr(torch.distributed.distributed_c10d._world, "group_count", 0)
+    monkeypatch.setenv("GLOO_SOCKET_IFNAME", "of the caller")
+    with pytest.raises(RankLostError), _private_group("cpu", FileStore(str(tmp_path / "store"), 2), 0, 2):
+        raise AssertionError("there is no other rank")
+    assert os.environ["GLOO_SOCKET_IFNAME"] == "of the caller"
+
+
+def test_connected_ranks_wait_longer_than_for_a_connection(monkeypatch):
+    """Rank 0 plays evaluations of many minutes while the others wait."""
+    monkeypatch.setattr(ranks_module, "PATIENCE", 5.0)
+    assert launch(rank_tasks.sum_of_a_late_rank, 6.0, workers=2) == 1
+
+
+@pytest.mark.parametrize("length", [-1, MAX_BYTES + 1])
+def test_impossible_length_of_a_message_raises(monkeypatch, length):
+    monkeypatch.setattr(torch.distributed, "broadcast", lambda tensor, _: tensor.fill_(length))
+    with pytest.raises(RankLostError, match="must have at most"):
+        Ranks(1, 2).broadcast(None)
 
 
 def test_error_in_rank_0_stops_all_ranks(tmp_path):
