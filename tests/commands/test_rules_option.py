@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from test_command_line import COMMANDS
 from typer.testing import CliRunner
 
 from gin_env import Rules
-from gin_env.agents.cfr.table import StrategyTable
 from gin_env.cli import app
-from gin_env.estimators.frequencies import Frequencies
 from gin_env.game.rules import rules_option
 from gin_env.training.estimators.positions import play_hands
-from research.recipes.hand_strength import recipes
-from research.recipes.hand_strength.data_sets import DataSet
 
 NO_NEW_GAMES = {
-    "bench",
     "bots",
     "compile",
     "convert",
     "replay",
-    "reproduce",
     "serve-bot",
-    "train gains",
-    "train opponents",
 }
 """Commands that play nothing, games by rules of their own, or games that somebody else starts."""
 
@@ -58,46 +49,6 @@ def test_hands_for_estimators_are_played_by_the_rules():
 def test_estimator_evaluation_names_other_rules():
     output = gin_rummy("evaluate-estimators", "uniform", "bayes", "--games", 20, "--rules", "straight")
     assert "20 hands, simple against itself under straight, seed 0" in output
-
-
-def test_trained_tables_carry_their_rules(tmp_path):
-    table, counts = tmp_path / "table.npz", tmp_path / "counts.npz"
-    gin_rummy("train", "cfr", table, "--iterations", 20, "--rules", "oklahoma")
-    metadata = StrategyTable.load(table).metadata
-    assert metadata["rules"] == "oklahoma"
-    assert metadata["command"].endswith(" --rules oklahoma")
-    gin_rummy("train", "estimator", "bayes", counts, "--games", 2, "--rules", "bicycle")
-    metadata = Frequencies.load(counts).metadata
-    assert metadata["rules"] == "bicycle"
-    assert metadata["command"].endswith(" --rules bicycle")
-
-
-def test_hand_strength_data_is_played_by_the_rules(tmp_path):
-    path = tmp_path / "data.npz"
-    gin_rummy("hand-strength", "data", "simple", path, "--observations", 30, "--rules", "straight")
-    data = DataSet.load(path)
-    assert data.metadata["rules"] == "straight"
-    assert (np.abs(data.scores) >= 25).all()  # only gin ends a hand
-    names = [
-        recipes.data_file(tmp_path, "simple", "last", "bayes", 30, 0, rules) for rules in (None, Rules())
-    ]
-    assert names[0] == names[1]
-    assert recipes.data_file(tmp_path, "simple", "last", "bayes", 30, 0, Rules(knock_limit=3)) != names[0]
-
-
-def test_data_set_carries_its_rules(tmp_path):
-    pytest.importorskip("pyarrow")
-    from examples import dataset
-
-    arguments = ("--hands", 30, "--bot", "simple", "--estimator", "uniform", "--rules", "straight")
-    gin_rummy("dataset", tmp_path, *arguments)
-    (hands,) = dataset.load(tmp_path)
-    assert set(hands.outcomes) <= {"gin", "void"}
-    assert hands.record(0).rules == Rules.preset("straight")
-    assert hands.record(0).positions()
-    card = (tmp_path / "README.md").read_text()
-    assert "--rules straight" in card
-    assert "rules are gin-env's `straight`" in card
 
 
 def test_exploiter_is_trained_and_judged_by_the_rules(tmp_path, recwarn):

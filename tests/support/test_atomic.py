@@ -182,15 +182,7 @@ COMMANDS = [
     ("tournament", "simple", "random", "--json"),
     ("tournament", "simple", "random", "--csv"),
     ("tournament", "simple", "random", "--plot"),
-    ("train", "cfr"),
-    ("train", "estimator", "bayes"),
-    ("train", "hand-strength", "mlp-simple"),
-    ("hand-strength", "data", "simple"),
-    ("tune", "tonic", "--csv"),
-    ("tune", "tonic", "--json"),
     ("evaluate-estimators", "uniform", "--csv"),
-    ("bench", "--json"),
-    ("bot-speed", "simple", "--json"),
     ("exploit", "simple", "--json"),
 ]
 

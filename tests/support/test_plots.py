@@ -101,9 +101,9 @@ def test_footer_shows_games_seed_and_release(given, line):
 
 
 def test_unknown_ending_is_refused_before_the_matches(tmp_path):
-    pictures = (["tournament", "simple", "random", "--games", "2"], ["tune", "tonic", "--trials", "1"])
-    for command in pictures:
-        done = CliRunner().invoke(app, [*command, "--plot", str(tmp_path / "table.xyz")])
-        assert isinstance(done.exception, ValueError)
-        assert "pictures end in" in str(done.exception)
+    plot = ["--plot", str(tmp_path / "table.xyz")]
+    done = CliRunner().invoke(app, ["tournament", "simple", "random", "--games", "2", *plot])
+    assert isinstance(done.exception, ValueError)
+    assert "pictures end in" in str(done.exception)
+    plots.check_picture(tmp_path / "table.PNG")
     assert not list(tmp_path.iterdir())

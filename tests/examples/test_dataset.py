@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from examples import dataset
 from gin_env import Rules, estimators
-from gin_env.cli import app
 from gin_env.game.cards import NUM_CARDS
 
 pytest.importorskip("pyarrow")
@@ -149,22 +150,28 @@ def test_class_of_the_user_can_play(tmp_path, monkeypatch):
         assert position.action == position.view().masks()[0].argmax()
 
 
-def test_command_writes_the_data_card(tmp_path):
-    command = [
-        "dataset",
-        tmp_path,
-        "--hands",
-        20,
-        "--shard-size",
-        10,
-        "--bot",
-        "simple",
-        "--estimator",
-        "bayes",
-    ]
-    result = CliRunner().invoke(app, list(map(str, command)), catch_exceptions=False)
-    assert result.exit_code == 0, result.output
+def run_script(*arguments: object) -> None:
+    done = subprocess.run(
+        [sys.executable, dataset.__file__, *map(str, arguments)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_script_writes_the_data_card(tmp_path):
+    options = ("--hands", 20, "--shard-size", 10, "--bot", "simple", "--estimator", "bayes")
+    run_script(tmp_path, *options)
     card = (tmp_path / "README.md").read_text()
     assert "20 hands of Gin Rummy, played by the bot `simple`" in card
     assert "--hands 20 --shard-size 10 --seed 0 --bot simple --estimator bayes" in card
     assert "| `belief`* |" in card
+
+
+def test_data_set_carries_its_rules(tmp_path):
+    run_script(tmp_path, "--hands", 30, "--bot", "simple", "--estimator", "uniform", "--rules", "straight")
+    (hands,) = dataset.load(tmp_path)
+    assert set(hands.outcomes) <= {"gin", "void"}
+    assert hands.record(0).rules == Rules.preset("straight")
+    assert hands.record(0).positions()
+    card = (tmp_path / "README.md").read_text()
+    assert "--rules straight" in card
+    assert "rules are gin-env's `straight`" in card
