@@ -16,52 +16,106 @@ _HAND_STRENGTH_NETWORK = {"network": "hand_strength/data/{}.safetensors"}
 BOTS: Registry[Any] = Registry(
     "gin_env.agents",
     {
-        "random": Declaration("random_bots:RandomBot"),
-        "simple": Declaration("simple:SimpleBot"),
-        "random-discard": Declaration("random_discard:RandomDiscardBot"),
-        "medium": Declaration("medium:MediumBot"),
-        "tonic": Declaration("tonic:TonicBot"),
-        "utility": Declaration("utility:UtilityBot", held_out=True),
-        "late-knock": Declaration("late_knock:LateKnockBot"),
-        "marjj": Declaration("marjj:MarjjBot", held_out=True),
-        "gold-standard": Declaration("gold_standard:GoldStandardBot", held_out=True),
-        "safe-discard": Declaration("safe_discard:SafeDiscardBot"),
-        "heuristics": Declaration("fitness:HeuristicsBot", files_by_parameter=_CFR_TABLE),
-        "fitness-cfr": Declaration("fitness:FitnessCfrBot", files_by_parameter=_CFR_TABLE),
-        "cfr": Declaration("cfr.bot:CfrBot", files_by_parameter=_CFR_TABLE),
+        "random": Declaration("random_bots:RandomBot", summary="Uniformly random legal actions"),
+        "simple": Declaration(
+            "simple:SimpleBot",
+            summary="The challenge's Simple player, the standard opponent",
+        ),
+        "random-discard": Declaration(
+            "random_discard:RandomDiscardBot", summary="Simple with random discards (paper 002)"
+        ),
+        "medium": Declaration(
+            "medium:MediumBot", summary="The medium player of paper 000: keeps cards that may still be melded"
+        ),
+        "tonic": Declaration(
+            "tonic:TonicBot", summary="Expert heuristics: pairs, safe discards and a tuned knock (paper 001)"
+        ),
+        "utility": Declaration(
+            "utility:UtilityBot",
+            summary="The utility scores of a game programmer's report (paper 004)",
+            held_out=True,
+        ),
+        "late-knock": Declaration("late_knock:LateKnockBot", summary="Simple that knocks later (paper 002)"),
+        "marjj": Declaration(
+            "marjj:MarjjBot",
+            summary="A reading of the 2021 champion: heuristics with lines of play",
+            held_out=True,
+        ),
+        "gold-standard": Declaration(
+            "gold_standard:GoldStandardBot",
+            summary="The heuristics of the challenge's gold standard",
+            held_out=True,
+        ),
+        "safe-discard": Declaration(
+            "safe_discard:SafeDiscardBot", summary="Discards what an estimator believes is safe (paper 003)"
+        ),
+        "heuristics": Declaration(
+            "fitness:HeuristicsBot",
+            summary="The discard heuristics of paper 000, voting without a table",
+            files_by_parameter=_CFR_TABLE,
+        ),
+        "fitness-cfr": Declaration(
+            "fitness:FitnessCfrBot",
+            summary="A CFR table that discards by card fitness (paper 000)",
+            files_by_parameter=_CFR_TABLE,
+        ),
+        "cfr": Declaration(
+            "cfr.bot:CfrBot", summary="The CFR table of paper 000 alone", files_by_parameter=_CFR_TABLE
+        ),
         "cfr-plus": Declaration(
-            "cfr.bot:CfrPlusBot", held_out=True, files_by_parameter={"table": "cfr/data/cfr_plus.npz"}
+            "cfr.bot:CfrPlusBot",
+            summary="A larger CFR+ table of our own",
+            held_out=True,
+            files_by_parameter={"table": "cfr/data/cfr_plus.npz"},
         ),
         "offensive": Declaration(
-            "hand_strength.bots:OffensiveBot", needs_torch=True, files_by_parameter=_HAND_STRENGTH_NETWORK
+            "hand_strength.bots:OffensiveBot",
+            summary="Hand-strength network: discards for its own hand (paper 002)",
+            needs_torch=True,
+            files_by_parameter=_HAND_STRENGTH_NETWORK,
         ),
-        "defensive": Declaration("hand_strength.bots:DefensiveBot"),
+        "defensive": Declaration(
+            "hand_strength.bots:DefensiveBot",
+            summary="Discards against the opponent's hand, by equation 5 (paper 002)",
+        ),
         "balanced": Declaration(
-            "hand_strength.bots:BalancedBot", needs_torch=True, files_by_parameter=_HAND_STRENGTH_NETWORK
+            "hand_strength.bots:BalancedBot",
+            summary="Offensive and defensive scores weighed against each other (paper 002)",
+            needs_torch=True,
+            files_by_parameter=_HAND_STRENGTH_NETWORK,
         ),
         "generation": Declaration(
             "generations.bot:GenerationBot.load",
+            summary="A value network of the retraining loop",
             needs_torch=True,
             files_by_parameter={"weights": "generations/data/generation.safetensors"},
         ),
         "policy": Declaration(
             "policies.improved_policy:ImprovedPolicyBot",
+            summary="Masked PPO on candidates with a second network for discards; the strongest without looking ahead",
             needs_torch=True,
             files_by_parameter={"weights": "data/{}.safetensors", "gains": "data/policy-gains.safetensors"},
         ),
         "policy-1": Declaration(
             "policies.candidate_policy:CandidatePolicyBot.shipped_first",
+            summary="An earlier policy, trained by PPO alone",
             needs_torch=True,
             only_by_name=True,
             files=("data/policy-1.safetensors",),
         ),
         "policy-memory": Declaration(
             "policies.improved_policy:ImprovedPolicyBot.with_memory",
+            summary="policy that remembers earlier hands of the game",
             needs_torch=True,
             only_by_name=True,
             files=("data/policy-memory.safetensors", "data/policy-gains.safetensors"),
         ),
-        "search": Declaration("search.bot:SearchBot", needs_torch=True, slow=True),
+        "search": Declaration(
+            "search.bot:SearchBot",
+            summary="Looks ahead in worlds that fit what it has seen; the strongest, milliseconds a decision",
+            needs_torch=True,
+            slow=True,
+        ),
     },
 )
 

@@ -1,4 +1,4 @@
-"""The command that measures estimators: evaluate-estimators."""
+"""The command that lists and compares estimators: estimators."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from gin_env.commands.lists import show
 from gin_env.commands.options import BOT_HELP, RulesOption, Seed, progress_bar
 from gin_env.support.atomic import check_folder, check_targets
 
@@ -14,17 +15,17 @@ app = typer.Typer()
 
 
 @app.command(
-    "evaluate-estimators",
-    epilog="Examples:  \n`gin-rummy evaluate-estimators`  \n"
-    "`gin-rummy evaluate-estimators uniform bayes shankar-cnn --games 10000 --opponent tonic`  \n"
-    "`gin-rummy evaluate-estimators --seed 7 --csv estimators.csv --plot-folder figures`",
+    rich_help_panel="Compare",
+    epilog="Examples:  \n`gin-rummy estimators` (lists them)  \n`gin-rummy estimators all`  \n"
+    "`gin-rummy estimators uniform bayes shankar-cnn --games 10000 --opponent tonic`  \n"
+    "`gin-rummy estimators all --seed 7 --csv estimators.csv --plot-folder figures`",
 )
-def evaluate(
+def estimators(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Estimators, with parameters as in `nn:weights=simple`; default: all"),
+        typer.Argument(help="Estimators to compare, with parameters as in `nn:weights=simple`, or `all`"),
     ] = None,
-    games: Annotated[int, typer.Option(min=1, help="Number of hands to play")] = 50_000,
+    games: Annotated[int, typer.Option("--hands", "--games", min=1, help="Number of hands to play")] = 50_000,
     seed: Seed = 0,
     opponent: Annotated[str, typer.Option(help=f"Bot that plays against itself. {BOT_HELP}")] = "simple",
     rules: RulesOption = None,
@@ -35,8 +36,19 @@ def evaluate(
         Path | None, typer.Option(help="Folder for pictures: paper 003's figures, log loss and calibration")
     ] = None,
 ) -> None:
-    """Compare estimators by paper 003's metrics, log loss and calibration, turn by turn."""
-    from gin_env import estimators
+    """List the estimators, or compare some by paper 003's metrics, log loss and calibration, turn by turn."""
+    from gin_env import estimators as known
+    from gin_env.estimators.registry import ESTIMATORS
+
+    if not names:
+        show(
+            [
+                {"name": name, "summary": one.summary, "parameters": {}, "missing": None}
+                for name, one in ESTIMATORS.declarations.items()
+            ],
+            with_parameters=False,
+        )
+        return
     from gin_env.support.plots import import_matplotlib
     from gin_env.training.estimators.evaluation import evaluate_estimators
     from gin_env.training.estimators.figures import draw_all
@@ -45,10 +57,9 @@ def evaluate(
     if plot_folder is not None:
         check_folder(plot_folder)
         import_matplotlib()
+    chosen = known.readings() if names == ["all"] else names
     with progress_bar(games, "hand") as progress:
-        result = evaluate_estimators(
-            names or estimators.readings(), games, seed, opponent, progress.update, rules
-        )
+        result = evaluate_estimators(chosen, games, seed, opponent, progress.update, rules)
     typer.echo(result.summary())
     if csv is not None:
         result.save_csv(csv)

@@ -1,4 +1,4 @@
-"""The commands for matches between bots: bots, match, tournament."""
+"""The commands for matches between bots: match, tournament."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import typer
 from gin_env.batch import Episode
 from gin_env.commands.options import (
     BOT_HELP,
-    STANDARD_OUTPUT,
     Confidence,
     Hands,
     Json,
@@ -37,33 +36,6 @@ if TYPE_CHECKING:
     from gin_env.matches.matches import MatchResult
 
 app = typer.Typer()
-
-
-@app.command(epilog="Examples:  \n`gin-rummy bots`  \n`gin-rummy bots --json -`")
-def bots(json: Json = None) -> None:
-    """List the bots with their parameters. Set them as `name:key=value,key=value`, lists as `1+2+3`.
-
-    `NAME-paper` is the reading closest to a paper, and never changes.
-    """
-    from gin_env import agents
-    from gin_env.support.files import write_json
-    from gin_env.support.specs import format_value
-
-    names = [*agents.names(), *agents.paper_names()]
-    width = max(map(len, names))
-    listed = []
-    for name in names:
-        try:
-            defaults, missing = agents.parameters(name) or {}, None
-        except ImportError as error:
-            defaults, missing = {}, str(error)
-        listed.append({"name": name, "parameters": defaults, "missing": missing})
-        settings = "  ".join(f"{key}={format_value(value)}" for key, value in defaults.items())
-        if json != STANDARD_OUTPUT:
-            typer.echo(f"{name:{width}}  {settings if missing is None else f'({missing})'}".rstrip())
-    if json is not None:
-        write_json(json, listed)
-        say_written(json)
 
 
 @app.command(

@@ -11,26 +11,45 @@ _FREQUENCIES = {"table": "data/frequencies_{}.npz"}
 ESTIMATORS: Registry[Any] = Registry(
     "gin_env.estimators",
     {
-        "uniform": Declaration("uniform:UniformEstimator"),
-        "omniscient": Declaration("omniscient:OmniscientEstimator"),
-        "logistic": Declaration("logistic:LogisticEstimator"),
-        "bayes": Declaration("bayes:BayesEstimator", files_by_parameter=_FREQUENCIES),
-        "bayes-isru": Declaration("bayes_isru:BayesIsruEstimator", files_by_parameter=_FREQUENCIES),
+        "uniform": Declaration("uniform:UniformEstimator", summary="Every unknown card equally likely"),
+        "omniscient": Declaration(
+            "omniscient:OmniscientEstimator", summary="The true hand, for comparisons only"
+        ),
+        "logistic": Declaration(
+            "logistic:LogisticEstimator",
+            summary="Tonic's estimator: raises and lowers cards by what the opponent takes and discards (paper 001)",
+        ),
+        "bayes": Declaration(
+            "bayes:BayesEstimator",
+            summary="Bayes' rule on discards and draws, from counted frequencies (paper 003)",
+            files_by_parameter=_FREQUENCIES,
+        ),
+        "bayes-isru": Declaration(
+            "bayes_isru:BayesIsruEstimator",
+            summary="Bayes with suited and unsuited frequencies (paper 002)",
+            files_by_parameter=_FREQUENCIES,
+        ),
         "nn": Declaration(
-            "neural:NnEstimator", needs_torch=True, files_by_parameter={"weights": "data/nn_{}.safetensors"}
+            "neural:NnEstimator",
+            summary="A dense network on the last turns (paper 003)",
+            needs_torch=True,
+            files_by_parameter={"weights": "data/nn_{}.safetensors"},
         ),
         "shankar-cnn": Declaration(
             "neural:ShankarCnnEstimator",
+            summary="A convolutional network on the Shankar array (paper 003)",
             needs_torch=True,
             files_by_parameter={"weights": "data/shankar_cnn_{}.safetensors"},
         ),
         "ensemble": Declaration(
             "ensemble:EnsembleEstimator",
+            summary="Networks weighted by turn, or by how well they predicted so far (paper 003)",
             needs_torch=True,
             files_by_parameter={"table": "data/ensemble_simple.npz"},
         ),
         "suit-equivariant": Declaration(
             "neural:SuitEquivariantEstimator",
+            summary="A network that treats all suits alike; the best by log loss",
             needs_torch=True,
             files_by_parameter={"weights": "data/suit_equivariant_{}.safetensors"},
         ),

@@ -19,6 +19,7 @@ class Declaration:
     ----------
     factory : what makes it, as ``"module:Class"`` or ``"module:Class.classmethod"``, relative to its package.
         All of its parameters have defaults.
+    summary : what it is, in one line.
     needs_torch : whether it needs the extra ``train``.
     slow : whether a decision takes milliseconds. A slow bot plays only where it is named.
     only_by_name : whether it plays only where it is named although it is quick, because a bot that plays much
@@ -31,6 +32,7 @@ class Declaration:
     """
 
     factory: str
+    summary: str
     needs_torch: bool = False
     slow: bool = False
     only_by_name: bool = False

@@ -53,3 +53,28 @@ def test_only_bots_that_need_torch_import_it():
         "assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+WITHOUT_TORCH = """
+import sys
+
+sys.modules["torch"] = None  # as where it is not installed
+from gin_env import agents
+
+for name in sys.argv[1:]:
+    try:
+        agents.make(name)
+    except ImportError as error:
+        assert 'pip install "gin-env[train]"' in str(error), (name, error)
+    else:
+        raise SystemExit(f"{name} was made without torch")
+"""
+
+
+def test_bot_without_torch_names_the_extra():
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_TORCH, "generation", "policy", "balanced"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr

@@ -15,7 +15,6 @@ from gin_env.agents.hand_strength.networks import build
 from gin_env.agents.hand_strength.weights import save_network
 from gin_env.batch import Games
 from gin_env.estimators.risk import discard_risks
-from research.papers.truong2021 import hand_strength_figures
 
 
 @pytest.fixture(scope="module")
@@ -115,18 +114,6 @@ def test_invalid_parameters_raise(deadwood_network, tmp_path):
         agents.make("offensive", network=deadwood_network, average_suits="yes")
 
 
-def test_equation_5_gives_the_risks_of_figure_7():
-    """Seven of the eight printed scores within 0.02 (half a unit of rounding allowed)."""
-    risks = discard_risks(hand_strength_figures.figure_7_estimate())[0]
-    errors = {
-        text: abs(risks[cards.card_id(text)] - printed)
-        for text, (printed, _) in hand_strength_figures.FIGURE_7.items()
-    }
-    assert sorted(text for text, error in errors.items() if error > 0.0201) == ["6H"]
-    assert risks[cards.card_id("9H")] == pytest.approx(0.53, abs=0.005)
-    assert errors["6H"] < 0.025
-
-
 def test_equation_5_without_information_is_the_classical_count():
     risks = discard_risks(np.ones((1, 52), np.float32))[0]
     assert risks[cards.card_id("TH")] == 6
@@ -134,9 +121,3 @@ def test_equation_5_without_information_is_the_classical_count():
     known = np.ones((1, 52), np.float32)
     known[0, [cards.card_id("9H"), cards.card_id("JH")]] = 0
     assert discard_risks(known)[0, cards.card_id("TH")] == 3  # "if the opponent does not have any 9 or J"
-
-
-def test_figure_6_is_a_position_in_which_the_queen_is_legal():
-    view = hand_strength_figures.figure_6_view()
-    assert int(view.hands[0]) == cards.parse("3C 6C QC 6H 7H AS 5S 7D TD JD TH")
-    assert view.masks()[0, cards.card_id("QC")] == 1

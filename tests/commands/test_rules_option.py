@@ -53,9 +53,10 @@ def test_estimator_evaluation_names_other_rules():
 
 def test_exploiter_is_trained_and_judged_by_the_rules(tmp_path, recwarn):
     pytest.importorskip("tyro")
+    from ppo_runs import QUICK
+
     from gin_env.agents.policies.candidate_network import load_candidate_policy
     from gin_env.training import exploiter
-    from research.questions.exploit import QUICK
 
     settings = exploiter.settings_against("simple", tmp_path / "run", rules=("straight",), **QUICK)
     result = exploiter.play_exploiter(exploiter.train_exploiter(settings), 2)

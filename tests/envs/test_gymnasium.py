@@ -504,3 +504,11 @@ def test_numpy_integers_are_seeds(make):
     env = make()
     first, again = (env.reset(seed=seed)[0]["observation"] for seed in (np.int64(3), 3))
     assert np.array_equal(first, again)
+
+
+@pytest.mark.parametrize("make", [GinRummyEnv, lambda opponent: GinRummyVectorEnv(2, opponent)])
+def test_render_without_a_mode_warns(make):
+    env = make("simple")
+    env.reset(seed=1)
+    with pytest.warns(UserWarning, match="without a render_mode"):
+        assert env.render() is None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,8 +14,8 @@ from gin_env import agents, cards, estimators
 from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
 from gin_env.estimators import shankar
-from gin_env.estimators.ensemble import EnsembleEstimator, load_table, save_table
-from gin_env.estimators.neural import SuitEquivariantEstimator, find_weights, packaged_weights
+from gin_env.estimators.ensemble import EnsembleEstimator
+from gin_env.estimators.neural import find_weights, packaged_weights
 from gin_env.estimators.public_history import (
     CARD_FEATURES,
     POSITION_FEATURES,
@@ -26,18 +25,15 @@ from gin_env.estimators.public_history import (
     opponent_turns,
 )
 from gin_env.training.estimators.positions import Positions, collect_positions, play_hands
-from research.recipes.estimators.ensemble import _fit
 
 torch = pytest.importorskip("torch")
 from gin_env.estimators import networks  # noqa: E402 (they need torch)
-from research.recipes.estimators import network_trainer  # noqa: E402
 
 NETWORK_NAMES = ("nn", "shankar-cnn", "suit-equivariant")
 ESTIMATORS = [
     *((name, weights) for name in NETWORK_NAMES for weights in packaged_weights(name)),
     *(("ensemble", switching) for switching in ("paper", "fitted", "adaptive")),
 ]
-TINY = network_trainer.Course(rounds=2, hands=60, validation_hands=40, generations=2)
 
 
 def make(name: str, setting: str):
@@ -184,13 +180,6 @@ def test_permuting_the_suits_permutes_the_estimate(sample):
 # --- Weights --------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def weights(tmp_path_factory):
-    path = tmp_path_factory.mktemp("weights") / "nn.safetensors"
-    network_trainer.train_network("nn", ["simple"], 4, TINY).save(path)
-    return path
-
-
 @pytest.mark.compiled
 @pytest.mark.parametrize(("name", "setting"), [pair for pair in ESTIMATORS if pair[0] != "ensemble"])
 def test_packaged_weights_record_their_provenance(name, setting):
@@ -303,22 +292,3 @@ def test_adaptive_ensemble_learns_the_better_member():
     view = games.views(games.everyone, 0)
     halves = [estimators.make(member).estimate(view) for member in members]
     assert np.allclose(ensemble.estimate(view), np.mean(halves, axis=0), atol=1e-6)
-
-
-@pytest.mark.compiled
-def test_ensemble_tables_reload_and_invalid_parameters_raise(tmp_path):
-    table = _fit(np.repeat([1], 30_000), np.full((30_000, 3), 0.5))
-    save_table(table, tmp_path / "table.npz", {"seed": 1})
-    assert np.array_equal(load_table(tmp_path / "table.npz")["choice"], table["choice"])
-    (tmp_path / "bad.npz").write_bytes((tmp_path / "table.npz").read_bytes()[:200])
-    with pytest.raises(ValueError, match=r"bad\.npz"):
-        load_table(tmp_path / "bad.npz")
-    with pytest.raises(ValueError, match="unknown switching"):
-        EnsembleEstimator("sometimes")
-    with pytest.raises(ValueError, match="needs the members"):
-        EnsembleEstimator("fitted", ("nn", "uniform"))
-    with pytest.raises(ValueError, match="at least one"):
-        EnsembleEstimator("adaptive", ())
-    with pytest.raises(ValueError, match="rate must be from 0"):
-        EnsembleEstimator("adaptive", rate=float("nan"))
-    assert SuitEquivariantEstimator().name == "suit-equivariant"

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from played_positions import POLICIES, played
 
+from gin_env.batch import Games
 from gin_env.game.state import DISCARD, DRAW, NO_CARD, OVER, STATE, status
 
 
@@ -147,3 +148,12 @@ def test_outcome_winner_and_knocker_must_fit_the_phase():
 def test_status_requires_one_state_record(thing):
     with pytest.raises(TypeError, match=r"one record of gin_env\.game\.state\.STATE"):
         status(thing)
+
+
+def test_status_reports_impossible_rules():
+    games = Games(1)
+    games.start(games.everyone, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
+    games.state["public"]["rules"]["ranks"] = 0
+    (found,) = status(games.state[0])
+    assert found.startswith("rules: ")
+    assert "ranks" in found

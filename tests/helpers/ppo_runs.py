@@ -6,6 +6,18 @@ from pathlib import Path
 
 from gin_env.training.learner import PPOSettings
 
+QUICK = {
+    "total_timesteps": 1000,
+    "workers": 1,
+    "num_envs": 32,
+    "num_steps": 24,
+    "num_minibatches": 3,
+    "hidden": 8,
+    "evaluation_games": 2,
+    "final_games": 2,
+}
+"""Settings of a training that only tries the command."""
+
 
 def tiny(run: Path) -> PPOSettings:
     """A run of a second."""

@@ -13,12 +13,10 @@ from gin_env.game.rules import Rules
 from gin_env.matches import match_log
 from gin_env.matches.match_log import MatchLog
 from gin_env.matches.tournaments import play_tournament
-from research.recipes import tonic
 
 pytestmark = pytest.mark.compiled
 
 BOTS = ("simple", "random", "simple:knock_at=4")
-TUNING = {"opponents": ["random"], "finalists": 1, "final_games": 4}
 TOURNAMENT = ["tournament", *BOTS, "--games", "4", "--hands", "--seed", "5"]
 
 
@@ -66,23 +64,6 @@ def test_resumed_tournament_plays_again_if_a_policy_has_changed(tmp_path, monkey
                 ("simple", "random", str(path)), 4, seed=3, log=MatchLog(log, resume=log.exists())
             )
         assert len(played) == matches
-
-
-def test_resumed_search_gives_the_same_result(tmp_path, monkeypatch):
-    path = tmp_path / "log"
-    whole = tonic.tune_tonic(3, 2, 1, **TUNING)
-    done = 0
-    for stop in (4, 8):  # before the first trial is over, and later
-        with monkeypatch.context() as patch:
-            played = stop_after(patch, stop)
-            with pytest.raises(KeyboardInterrupt):
-                tonic.tune_tonic(3, 2, 1, **TUNING, log=MatchLog(path, resume=done > 0))
-            done += len(played)
-    with monkeypatch.context() as patch:
-        played = stop_after(patch, 999)
-        log = MatchLog(path, resume=True)
-        assert tonic.tune_tonic(3, 2, 1, **TUNING, log=log) == whole
-        assert len(played) + done == len(log)
 
 
 def test_changed_setting_plays_a_new_match(tmp_path):

@@ -24,9 +24,6 @@ from gin_env.support import array_files
 from gin_env.support.array_files import ArrayFileError, ArrayFormat
 from gin_env.training.generations import experience
 from gin_env.training.generations.experience import load_experiences
-from research.recipes.cfr.trainer import CHECKPOINT, CFRSettings, CFRTrainer
-from research.recipes.hand_strength import data_sets
-from research.recipes.hand_strength.data_sets import DataSet
 
 SMALL = ArrayFormat(
     kind="small file",
@@ -40,8 +37,6 @@ READERS = {
     "table of frequencies": (frequencies.FORMAT, Frequencies.load),
     "ensemble table": (ensemble.FORMAT, ensemble.load_table),
     "strategy table": (strategy_table.FORMAT, StrategyTable.load),
-    "checkpoint": (CHECKPOINT, CFRTrainer.resume),
-    "data set": (data_sets.FORMAT, DataSet.load),
     "experience": (experience.FORMAT, load_experiences),
 }
 
@@ -172,17 +167,6 @@ def test_ensemble_table_refuses_unknown_members(tmp_path):
     ensemble.FORMAT.write(path, parts, {"members": ["bayes", "nn"]})
     with pytest.raises(ArrayFileError, match="was made for other members"):
         ensemble.load_table(path)
-
-
-def test_checkpoint_with_impossible_settings_is_refused(tmp_path):
-    path = tmp_path / "checkpoint.npz"
-    trainer = CFRTrainer(CFRSettings("plus"))
-    trainer.save(path)
-    arrays, metadata = CHECKPOINT.read(path)
-    for wrong in ({"abstraction": "cards"}, {"seed": -1}, {"exploration": 2.0}, {"abstraction": "paper"}):
-        CHECKPOINT.write(path, arrays, metadata | wrong)
-        with pytest.raises(ArrayFileError, match=r"checkpoint\.npz is a checkpoint"):
-            CFRTrainer.resume(path)
 
 
 def test_irregular_and_oversized_files_are_refused_unread(tmp_path, monkeypatch):

@@ -12,8 +12,6 @@ from gin_env.game.deals import check_dealer
 from gin_env.game.streams import check_seed
 from gin_env.support.checks import check_integer, check_number, result_array
 from gin_env.training.estimators.positions import collect_positions
-from research.recipes.estimators.counting import count_frequencies
-from research.small_games.cfr import check_iterations
 
 TAKERS = {
     "an action": check_action,
@@ -24,8 +22,6 @@ TAKERS = {
     "a number of games": Games,
     "games of a match": lambda value: play_match("random", "random", value),
     "hands to watch": lambda value: collect_positions(["random"], value, seed=1),
-    "games to watch": lambda value: count_frequencies(value, opponents=["random"]),
-    "iterations": check_iterations,
     "a rule": lambda value: Rules(knock_limit=value),
     "a threshold": lambda value: agents.make("simple", knock_at=value),
     "a parameter": lambda value: check_integer("number", value, 0, 9),

@@ -14,7 +14,6 @@ from worker_tasks import die, fail, square, wait_on_node
 from gin_env import play_match
 from gin_env.support import ray_workers
 from gin_env.support.workers import Workers
-from research.recipes.hand_strength import data_sets
 
 ray = pytest.importorskip("ray", reason='Ray is not installed: pip install "gin-env[ray]"')
 pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore")]  # warnings of Ray itself
@@ -92,15 +91,6 @@ def test_lost_node_changes_neither_match_nor_record(cluster, crew, tmp_path):
     assert np.array_equal(there.deals, here.deals)
     assert (tmp_path / "there").read_bytes() == (tmp_path / "here").read_bytes()
     assert lost == [125] * 16
-
-
-def test_data_set_is_the_same_on_ray(crew, monkeypatch):
-    monkeypatch.setattr(data_sets, "_DEALS_PER_TASK", 64)
-    here, there = (
-        data_sets.generate("random-16", 150, estimator="uniform", seed=3, workers=one) for one in (1, crew)
-    )
-    for name in ("hands", "estimates", "scores", "counts"):
-        assert np.array_equal(getattr(here, name), getattr(there, name))
 
 
 def test_bot_class_of_the_program_plays_on_the_nodes(crew):

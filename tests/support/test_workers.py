@@ -28,7 +28,6 @@ from gin_env.matches.shards import shard_size
 from gin_env.matches.tournaments import play_tournament
 from gin_env.support import workers
 from gin_env.support.workers import Workers
-from research.recipes.hand_strength import data_sets
 
 PARENT = """
 import os, signal, time
@@ -268,17 +267,6 @@ def test_tournament_and_log_do_not_depend_on_workers(two, tmp_path):
     there = play_tournament(bots, 20, seed=3, log=MatchLog(tmp_path / "there"), workers=two)
     assert here == there
     assert (tmp_path / "here").read_bytes() == (tmp_path / "there").read_bytes()
-
-
-@pytest.mark.long
-def test_data_set_does_not_depend_on_workers(two, monkeypatch):
-    monkeypatch.setattr(data_sets, "_DEALS_PER_TASK", 64)
-    here, there = (
-        data_sets.generate("random-16", 150, estimator="uniform", seed=3, workers=crew) for crew in (1, two)
-    )
-    for name in ("hands", "estimates", "scores", "counts"):
-        assert np.array_equal(getattr(here, name), getattr(there, name))
-    assert here.metadata == there.metadata
 
 
 @pytest.mark.long

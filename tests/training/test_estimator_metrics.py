@@ -17,7 +17,6 @@ from gin_env.training.estimators.evaluation import evaluate_estimators
 from gin_env.training.estimators.figures import FIGURES, draw_all
 from gin_env.training.estimators.metrics import METRICS, held_ranks, measure
 from gin_env.training.estimators.positions import Positions, collect_positions
-from research.papers.francis2021.estimators import drift_areas
 
 HAND = "AH 2H 3H 4H 5H 6H 7H 8H 9H TH"
 
@@ -217,11 +216,14 @@ def test_hand_reading_estimator_works_in_envs_but_not_in_bots():
         agents.make("safe-discard", estimator=Peeking())
 
 
-def test_printed_drift_area_is_negative_beyond_rank_11():
-    """Nine cards rank first, the tenth 42 places too low, weighted by 11 - 10 or 11 - 52."""
-    estimate = np.linspace(0.5, 0.4, 52, dtype=np.float32)
-    estimate[held() == 1] = 0.9
-    estimate[cards.card_id("5H")] = 0
-    hands = np.array([cards.parse(HAND)] * 2, np.uint64)
-    areas = drift_areas(np.stack([estimate, held()]), hands, np.random.default_rng(0))
-    assert areas.tolist() == [[1 * 42, (11 - 52) * 42], [0, 0]]
+def test_estimators_need_different_names():
+    with pytest.raises(ValueError, match="at least one estimator is needed"):
+        evaluate_estimators([])
+    with pytest.raises(ValueError, match="have different names, not uniform, uniform"):
+        evaluate_estimators(["uniform", "uniform"])
+
+
+@pytest.mark.parametrize("share", [0, -0.5, 1.5, float("nan")])
+def test_share_of_positions_out_of_range_is_refused(share):
+    with pytest.raises(ValueError, match=f"share must be above 0 and at most 1, not {share}"):
+        collect_positions(["simple"], 2, 1, share)

@@ -401,3 +401,10 @@ def test_invalid_network_files_raise(tmp_path):
 def test_unknown_knock_rule_raises():
     with pytest.raises(ValueError, match="unknown knock 'never'; choose from value, simple"):
         agents.make("generation", knock="never")
+
+
+@pytest.mark.parametrize("text", ["[", '[{"number": 1}]', '["kept"]'])
+def test_damaged_generation_history_is_named(tmp_path, text):
+    (tmp_path / "history.json").write_text(text)
+    with pytest.raises(ValueError, match=r"history\.json is not a history of generations"):
+        loop.read_history(tmp_path)

@@ -255,3 +255,14 @@ def test_masks_of_invalid_game_indices_raise(indices):
     assert len(env.env_method("action_masks", indices=[0, -1])) == 2
     with pytest.raises(IndexError, match=r"indices must be from 0 to 2"):
         env.env_method("action_masks", indices=indices)
+
+
+def test_sb3_step_wait_requires_step_async():
+    env = GinRummyVecEnv(2, "simple", seed=0)
+    env.reset()
+    with pytest.raises(RuntimeError, match=r"call step_async\(\) before step_wait\(\)"):
+        env.step_wait()
+    env.step_async(np.array([106, 106]))
+    env.step_wait()
+    with pytest.raises(RuntimeError, match=r"call step_async\(\) before step_wait\(\)"):
+        env.step_wait()

@@ -1,0 +1,93 @@
+"""The commands that list what has a name: bots and rules; `estimators` lists too."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Annotated, Any
+
+import typer
+
+from gin_env.commands.options import STANDARD_OUTPUT, Json, say_written
+
+app = typer.Typer()
+
+
+@app.command(
+    rich_help_panel="Compare",
+    epilog="Examples:  \n`gin-rummy bots`  \n`gin-rummy bots tonic policy` (with parameters)  \n"
+    "`gin-rummy bots --json -`",
+)
+def bots(
+    names: Annotated[list[str] | None, typer.Argument(help="Show the parameters of these bots")] = None,
+    json: Json = None,
+) -> None:
+    """List the bots in one line each, or some of them with their parameters.
+
+    Set parameters as `name:key=value,key=value`, lists as `1+2+3`. `NAME-paper` is the reading closest to a
+    paper, and never changes.
+    """
+    from gin_env import agents
+    from gin_env.support.files import write_json
+
+    listed = [_describe_bot(name) for name in names or [*agents.names(), *agents.paper_names()]]
+    if json != STANDARD_OUTPUT:
+        show(listed, with_parameters=bool(names))
+    if json is not None:
+        write_json(json, listed)
+        say_written(json)
+
+
+def _describe_bot(name: str) -> dict[str, Any]:
+    from gin_env import agents
+    from gin_env.agents.paper import PAPER_BOTS
+    from gin_env.agents.registry import BOTS
+
+    reading = PAPER_BOTS.get(name)
+    try:
+        defaults, missing = agents.parameters(name) or {}, None
+    except ImportError as error:
+        defaults, missing = {}, str(error)
+    if reading is not None:
+        summary = f"The reading of {reading.bot} closest to paper {reading.paper}; never changes"
+    else:
+        summary = BOTS.declarations[name].summary
+    return {"name": name, "summary": summary, "parameters": defaults, "missing": missing}
+
+
+def show(listed: list[dict[str, Any]], with_parameters: bool) -> None:
+    """Print names with their summaries, and on demand with their parameters and defaults."""
+    from gin_env.support.specs import format_value
+
+    width = max(len(one["name"]) for one in listed)
+    for one in listed:
+        missing = f" ({one['missing']})" if one["missing"] else ""
+        typer.echo(f"{one['name']:{width}}  {one['summary']}{missing}")
+        for key, value in one["parameters"].items() if with_parameters else ():
+            typer.echo(f"{'':{width}}    {key}={format_value(value)}")
+
+
+@app.command(
+    rich_help_panel="Compare",
+    epilog="Examples:  \n`gin-rummy rules`  \n`gin-rummy rules oklahoma`  \n"
+    "`gin-rummy match tonic simple --rules oklahoma,target_score=150`",
+)
+def rules(
+    text: Annotated[
+        str | None, typer.Argument(help="A preset, single rules, or both, as in `--rules`")
+    ] = None,
+) -> None:
+    """List the presets of rules, or all numbers of one; where they differ from the default is marked."""
+    from gin_env.game.rules import Rules
+
+    default = Rules()
+    if text is not None:
+        chosen = Rules.parse(text)
+        for field in fields(Rules):
+            value = getattr(chosen, field.name)
+            mark = "" if value == getattr(default, field.name) else " *"
+            typer.echo(f"{field.name:18} {str(value).lower()}{mark}")
+        return
+    for name, preset in Rules.presets().items():
+        changed = [field.name for field in fields(Rules) if getattr(preset, field.name) != field.default]
+        numbers = ", ".join(f"{one}={str(getattr(preset, one)).lower()}" for one in changed)
+        typer.echo(f"{name:14} {numbers or 'the default'}")

@@ -1,0 +1,70 @@
+"""Tables fitted for the ensemble."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gin_env import estimators
+from gin_env.estimators.ensemble import EnsembleEstimator, load_table, save_table
+from gin_env.estimators.neural import SuitEquivariantEstimator
+from research.recipes.estimators import ensemble as ensemble_training
+from research.recipes.estimators.ensemble import _fit
+
+torch = pytest.importorskip("torch")
+from research.recipes.estimators import network_trainer  # noqa: E402
+
+TINY = network_trainer.Course(rounds=2, hands=60, validation_hands=40, generations=2)
+
+
+def make(name: str, setting: str):
+    return estimators.make(name, **{"switching" if name == "ensemble" else "weights": setting})
+
+
+# --- The image ------------------------------------------------------------------------------------------
+
+
+# --- What networks see ----------------------------------------------------------------------------------
+
+
+# --- Networks -------------------------------------------------------------------------------------------
+
+
+# --- Weights --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory):
+    path = tmp_path_factory.mktemp("weights") / "nn.safetensors"
+    network_trainer.train_network("nn", ["simple"], 4, TINY).save(path)
+    return path
+
+
+# --- Estimates ------------------------------------------------------------------------------------------
+
+
+# --- Ensemble -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.compiled
+def test_ensemble_tables_reload_and_invalid_parameters_raise(tmp_path):
+    table = _fit(np.repeat([1], 30_000), np.full((30_000, 3), 0.5))
+    save_table(table, tmp_path / "table.npz", {"seed": 1})
+    assert np.array_equal(load_table(tmp_path / "table.npz")["choice"], table["choice"])
+    (tmp_path / "bad.npz").write_bytes((tmp_path / "table.npz").read_bytes()[:200])
+    with pytest.raises(ValueError, match=r"bad\.npz"):
+        load_table(tmp_path / "bad.npz")
+    with pytest.raises(ValueError, match="unknown switching"):
+        EnsembleEstimator("sometimes")
+    with pytest.raises(ValueError, match="needs the members"):
+        EnsembleEstimator("fitted", ("nn", "uniform"))
+    with pytest.raises(ValueError, match="at least one"):
+        EnsembleEstimator("adaptive", ())
+    with pytest.raises(ValueError, match="rate must be from 0"):
+        EnsembleEstimator("adaptive", rate=float("nan"))
+    assert SuitEquivariantEstimator().name == "suit-equivariant"
+
+
+def test_ensemble_is_fitted_to_one_bot():
+    with pytest.raises(ValueError, match="fitted to one bot only, not simple, tonic"):
+        ensemble_training.train("ensemble", 10, 0, ["simple", "tonic"])
