@@ -14,10 +14,12 @@ from gin_env.commands import (
     explain,
     exploit,
     gif,
+    lists,
     matches,
     play,
     replay,
     serve,
+    train,
 )
 from gin_env.support.exits import command_line
 from gin_env.support.version import __version__
@@ -54,6 +56,8 @@ app.add_typer(arena.app)
 app.add_typer(replay.app)
 app.add_typer(explain.app)
 app.add_typer(exploit.app)
+app.add_typer(lists.app)
+app.add_typer(train.app)
 app.add_typer(estimators.app)
 app.add_typer(compile.app)
 app.add_typer(convert.app)

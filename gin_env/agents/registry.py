@@ -92,7 +92,7 @@ BOTS: Registry[Any] = Registry(
         ),
         "policy": Declaration(
             "policies.improved_policy:ImprovedPolicyBot",
-            summary="Masked PPO on candidates with a second network for discards; the strongest without looking ahead",
+            summary="Masked PPO and a second network for discards; the strongest that does not look ahead",
             needs_torch=True,
             files_by_parameter={"weights": "data/{}.safetensors", "gains": "data/policy-gains.safetensors"},
         ),

@@ -13,8 +13,9 @@ app = typer.Typer()
 
 
 @app.command(
+    rich_help_panel="Files",
     epilog="Examples:  \n`gin-rummy compile`  \n"
-    "`GIN_ENV_CACHE=/opt/gin-env gin-rummy compile --for-everyone` (when a container is built)"
+    "`GIN_ENV_CACHE=/opt/gin-env gin-rummy compile --for-everyone` (when a container is built)",
 )
 def compile(
     for_everyone: Annotated[

@@ -15,8 +15,9 @@ app = typer.Typer()
 
 
 @app.command(
+    rich_help_panel="Files",
     epilog="Examples:  \n`gin-rummy convert policy.zip policy.safetensors`  \n"
-    "`gin-rummy match policy.safetensors simple`"
+    "`gin-rummy match policy.safetensors simple`",
 )
 def convert(
     archive: Annotated[Path, typer.Argument(help="File written by `MaskablePPO.save` (.zip)")],

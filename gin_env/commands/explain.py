@@ -19,12 +19,13 @@ app = typer.Typer()
 
 
 @app.command(
+    rich_help_panel="Play",
     epilog="Examples:  \n"
     '`gin-rummy explain --hand "4C 5C 6C 9H 9S TD QD QH KS 2D" --upcard 9D`  \n'
     '`gin-rummy explain --hand "4C 5C 6C 9H 9S TD QD QH KS 2D 9D" --upcard 9D --bot tonic`  \n'
     '`gin-rummy explain --hand "4C 5C 6C 9H 9S TD QD QH KS 2D" --upcard 8S '
     '--history "pass; pass; draw from the stock; discard KS; draw the upcard; discard 7H" --drew 9D`  \n'
-    "`gin-rummy explain --record games.jsonl --game 3 --step 17 --estimator bayes`"
+    "`gin-rummy explain --record games.jsonl --game 3 --step 17 --estimator bayes`",
 )
 def explain(
     context: typer.Context,

@@ -14,8 +14,9 @@ app = typer.Typer()
 
 
 @app.command(
+    rich_help_panel="Play",
     epilog="Examples:  \n`gin-rummy gif tonic simple hand.gif --seed 13`  \n"
-    "`gin-rummy gif runs/ppo/policy.safetensors simple mine.gif --width 480 --seconds 0.6`"
+    "`gin-rummy gif runs/ppo/policy.safetensors simple mine.gif --width 480 --seconds 0.6`",
 )
 def gif(
     a: Annotated[str, typer.Argument(help=BOT_HELP + " Shown below.")],

@@ -39,6 +39,7 @@ app = typer.Typer()
 
 
 @app.command(
+    rich_help_panel="Compare",
     cls=PlaysAnywhere,
     epilog="Examples:  \n`gin-rummy match simple random`  \n"
     "`gin-rummy match simple simple --games 20000 --seed 7 --json result.json`  \n"
@@ -123,6 +124,7 @@ def match_text(result: MatchResult, confidence: float) -> str:
 
 
 @app.command(
+    rich_help_panel="Compare",
     cls=PlaysAnywhere,
     epilog="Examples:  \n`gin-rummy tournament`  \n"
     "`gin-rummy tournament simple simple:knock_at=4 tonic --games 20000 --confidence 0.9`  \n"

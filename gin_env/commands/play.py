@@ -17,9 +17,10 @@ app = typer.Typer()
 
 
 @app.command(
+    rich_help_panel="Play",
     epilog="Examples:  \n`gin-rummy play`  \n`gin-rummy play --opponent simple --seed 7`  \n"
     "`gin-rummy play --resume`  \n`gin-rummy play --save evening.json --record games.jsonl`  \n"
-    "`gin-rummy play --web`"
+    "`gin-rummy play --web`",
 )
 def play(
     context: typer.Context,

@@ -21,10 +21,11 @@ NO_JUDGE = "none"
 
 
 @app.command(
+    rich_help_panel="Play",
     epilog="Examples:  \n`gin-rummy replay games.jsonl`  \n"
     "`gin-rummy replay games.jsonl --game 3 --bot simple --bot policy`  \n"
     "`gin-rummy replay games.jsonl --all --judge none`  \n"
-    "`gin-rummy explain --record games.jsonl --game 3 --step 17`"
+    "`gin-rummy explain --record games.jsonl --game 3 --step 17`",
 )
 def replay(
     context: typer.Context,

@@ -14,6 +14,7 @@ app = typer.Typer()
 
 
 @app.command(
+    rich_help_panel="Files",
     name="serve-bot",
     epilog="Examples:  \n`gin-rummy serve-bot tonic`  \n"
     '`gin-rummy match simple "process:gin-rummy serve-bot tonic" --games 100`',

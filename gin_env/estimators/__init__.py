@@ -8,7 +8,7 @@
 (1, 52)
 
 They fill the observation's estimate plane (``estimator=`` of every environment) and are used by bots;
-``gin-rummy evaluate-estimators`` compares them. Their common interface is in `gin_env.estimators.base`.
+``gin-rummy estimators`` compares them. Their common interface is in `gin_env.estimators.base`.
 """
 
 from __future__ import annotations

@@ -31,5 +31,5 @@ class OmniscientEstimator(Memoryless):
         """Raise ValueError, since a view does not contain the opponent's hand."""
         raise ValueError(
             "the omniscient estimator needs the opponents' hands, which views never contain: "
-            "it works in environments (estimator='omniscient') and in `gin-rummy evaluate-estimators`"
+            "it works in environments (estimator='omniscient') and in `gin-rummy estimators`"
         )

@@ -17,7 +17,7 @@ ESTIMATORS: Registry[Any] = Registry(
         ),
         "logistic": Declaration(
             "logistic:LogisticEstimator",
-            summary="Tonic's estimator: raises and lowers cards by what the opponent takes and discards (paper 001)",
+            summary="Tonic's: raises and lowers cards by what the opponent takes and discards (paper 001)",
         ),
         "bayes": Declaration(
             "bayes:BayesEstimator",

@@ -13,6 +13,8 @@ from gin_env.training.estimators.positions import play_hands
 
 NO_NEW_GAMES = {
     "bots",
+    "rules",
+    "train",
     "compile",
     "convert",
     "replay",
@@ -47,7 +49,7 @@ def test_hands_for_estimators_are_played_by_the_rules():
 
 
 def test_estimator_evaluation_names_other_rules():
-    output = gin_rummy("evaluate-estimators", "uniform", "bayes", "--games", 20, "--rules", "straight")
+    output = gin_rummy("estimators", "uniform", "bayes", "--games", 20, "--rules", "straight")
     assert "20 hands, simple against itself under straight, seed 0" in output
 
 

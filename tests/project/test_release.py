@@ -10,7 +10,7 @@ import sys
 import tomllib
 
 import pytest
-from test_readme import ROOT, text
+from test_docs import ROOT, text
 
 import gin_env
 

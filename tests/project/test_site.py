@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 import pytest
-from test_readme import ROOT
+from test_docs import ROOT
 
 import gin_env
 

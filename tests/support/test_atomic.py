@@ -182,7 +182,7 @@ COMMANDS = [
     ("tournament", "simple", "random", "--json"),
     ("tournament", "simple", "random", "--csv"),
     ("tournament", "simple", "random", "--plot"),
-    ("evaluate-estimators", "uniform", "--csv"),
+    ("estimators", "uniform", "--csv"),
     ("exploit", "simple", "--json"),
 ]
 

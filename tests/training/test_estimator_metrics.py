@@ -176,7 +176,7 @@ def test_csv_and_figures_are_written(result, tmp_path):
 @pytest.mark.compiled
 def test_command_prints_a_summary_and_writes_csv(tmp_path, monkeypatch, capsys):
     path = tmp_path / "table.csv"
-    arguments = ["evaluate-estimators", "uniform", "omniscient", "--games", "20", "--csv", str(path)]
+    arguments = ["estimators", "uniform", "omniscient", "--games", "20", "--csv", str(path)]
     monkeypatch.setattr("sys.argv", ["gin-rummy", *arguments])
     with pytest.raises(SystemExit) as end:
         cli.main()
