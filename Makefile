@@ -65,8 +65,8 @@ test-long: install
 # Kernels as plain functions where a test can afford it; the others count for what is not compiled.
 coverage: install
 	rm -rf .coverage .coverage.* .coverage-report
-	-PYTHONPATH=$(CURDIR)/tests/helpers $(PYTEST) -p interpreted -m "not compiled and not long" --cov --cov-report=
-	-$(PYTEST) -m "compiled or long" --cov --cov-append --cov-report=
+	PYTHONPATH=$(CURDIR)/tests/helpers $(PYTEST) -p interpreted -m "not compiled and not long" --cov --cov-report=
+	$(PYTEST) -m "compiled or long" --cov --cov-append --cov-report=
 	$(BIN)/coverage report
 	$(BIN)/coverage html --quiet
 	@$(BIN)/coverage json --quiet -o .coverage-report/totals.json

@@ -55,7 +55,7 @@ _COLUMNS = {
     epilog="Examples:  \n`gin-rummy arena qwen3@http://localhost:8000/v1 simple --games 20 --hands`  \n"
     "`gin-rummy arena small@https://A/v1 large@https://B/v1 --games 10 --price-a 0.1/0.4 --price-b 2/8 "
     "--answers answers.jsonl --record games.jsonl --json table.json`  \n"
-    "Keys are read from ARENA_KEY_A and ARENA_KEY_B, or else from OPENAI_API_KEY.",
+    "Keys are read from ARENA_KEY_A and ARENA_KEY_B; api.openai.com also takes OPENAI_API_KEY.",
 )
 def arena(
     a: Annotated[str, typer.Argument(help=PLAYER_HELP)],

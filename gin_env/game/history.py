@@ -55,7 +55,7 @@ def first_hand(public, private, player: int) -> int:
         mover = next_mover(action, mover)
     hand = np.int64(private.hand)
     draws = np.int64(private.num_stock_draws)
-    for index in range(public.history_length - 1, -1, -1):
+    for index in range(np.int64(public.history_length) - 1, -1, -1):
         action = np.int64(public.history[index])
         if movers[index] != player:
             continue

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import Field, dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args, get_type_hints
@@ -270,17 +271,18 @@ class Rules:
             name, equals, value = (part.strip() for part in word.partition("="))
             if not equals or name not in types:
                 raise ValueError(unknown("rule", name, types))
+            if name in changes:
+                raise ValueError(f"the rule {name!r} is given twice")
             if types[name] == "bool":
                 if value.lower() not in ("true", "false"):
                     raise ValueError(f"Rules.{name} must be true or false, not {value!r}")
                 changes[name] = value.lower() == "true"
             elif name in CHOICES:
                 changes[name] = value
+            elif re.fullmatch(r"-?[0-9]+", value):  # int() also takes 1_50 and digits of other scripts
+                changes[name] = int(value)
             else:
-                try:
-                    changes[name] = int(value)
-                except ValueError:
-                    raise ValueError(f"Rules.{name} must be an integer, not {value!r}") from None
+                raise ValueError(f"Rules.{name} must be an integer, not {value!r}")
         return replace(rules, **changes)
 
     def limit_of_hand(self, upcard: int) -> int:

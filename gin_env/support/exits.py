@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import warnings
@@ -50,8 +51,12 @@ def one_line_errors(program: str) -> Iterator[None]:
 def command_line(program: str, run: Callable[[], object]) -> None:
     """Run a command line: mistakes and warnings are one line each, and SIGTERM ends it like Ctrl-C.
 
-    So a terminated training saves its state, and the programs of bots are stopped.
+    So a terminated training saves its state, and the programs of bots are stopped. A standard stream that is
+    closed, as in a service, is empty and takes all output.
     """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
     warnings.formatwarning = lambda message, *_: f"warning: {message}\n"
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with one_line_errors(program):

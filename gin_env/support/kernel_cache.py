@@ -195,5 +195,5 @@ class KernelCache(FunctionCache):
         try:
             super().save_overload(sig, data)
         except OSError as error:
-            KernelCache.full = True
+            KernelCache.full = not isinstance(error, IsADirectoryError)  # that is in the way of one kernel
             say_once(f"compiled kernels cannot be cached in {cache_folder()}: {error.strerror or error}")

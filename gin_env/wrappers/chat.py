@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -127,6 +128,13 @@ class AnswerFile:
             file.write(json.dumps(answer) + "\n")
 
 
+def _own_key(url: str) -> str | None:
+    """Return the key of OPENAI_API_KEY for OpenAI's own server, None for any other."""
+    address = urlsplit(url)
+    is_openai = address.scheme == "https" and address.hostname == "api.openai.com"
+    return os.environ.get("OPENAI_API_KEY") if is_openai else None
+
+
 class ChatBot:
     """A bot that asks a language model for each action.
 
@@ -139,7 +147,8 @@ class ChatBot:
         counts it.
     parallel : maximum number of concurrent questions.
     answers : a file of answers, see `AnswerFile`. Questions with an answer in the file are not sent.
-    key : API key for the server; default: the environment variable OPENAI_API_KEY, or none.
+    key : API key for the server; default: none, and for
+        api.openai.com the environment variable OPENAI_API_KEY, which is never sent to another server.
     timeout : maximum number of seconds to wait for an answer. The openai library retries after time-outs,
         lost connections and overload.
     name : the bot's name in results; default: `model`.
@@ -166,7 +175,7 @@ class ChatBot:
         self._answers = answers
         self._client = openai.OpenAI(
             base_url=url,
-            api_key=key or os.environ.get("OPENAI_API_KEY") or "none",
+            api_key=key or _own_key(url) or "none",
             timeout=timeout,
             max_retries=4,
         )

@@ -81,3 +81,12 @@ def test_help_texts_are_fragments_in_sentence_case(path):
                 f"{path} {param.opts}: {text}"
             )
             assert not (text.endswith(".") and ". " not in text), f"{path} {param.opts}: {text}"
+
+
+@pytest.mark.parametrize("closed", ["2>&-", ">&-", "<&- >&- 2>&-"])
+def test_closed_standard_streams_are_empty(tmp_path, closed):
+    """Services and cron jobs start like this."""
+    command = f"{sys.executable} -c 'from gin_env.cli import main; main()' match simple random --games 2"
+    done = subprocess.run(f"{command} --json match.json {closed}", shell=True, cwd=tmp_path)
+    assert done.returncode == 0
+    assert json.loads((tmp_path / "match.json").read_text())["bots"] == ["simple", "random"]

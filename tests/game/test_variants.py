@@ -237,6 +237,9 @@ def test_rules_are_parsed_from_text(text, rules):
         ("knock=7", "unknown rule 'knock'; choose from ranks"),
         ("eaai,5", "unknown rule '5'"),
         ("knock_limit=ten", "knock_limit must be an integer, not 'ten'"),
+        ("knock_limit=٣", "knock_limit must be an integer, not '٣'"),
+        ("target_score=1_50", "target_score must be an integer, not '1_50'"),
+        ("knock_limit=7,knock_limit=8", "the rule 'knock_limit' is given twice"),
         ("oklahoma=1", "oklahoma must be true or false, not '1'"),
     ],
 )

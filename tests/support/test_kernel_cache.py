@@ -210,6 +210,16 @@ def test_damaged_kernels_are_recompiled_with_one_message(tmp_path):
     assert run_kernel(tmp_path, EIGHT_KERNELS, THEIR_RESULTS) == []
 
 
+def test_folder_in_place_of_one_kernel_keeps_the_others(tmp_path):
+    run_kernel(tmp_path)
+    (index,) = tmp_path.rglob("*.count_cards*.nbi")
+    index.unlink()
+    index.mkdir()
+    code = "from gin_env.game.cards import card_bit, count_cards; print(count_cards(7), card_bit(3))"
+    run_kernel(tmp_path, code, "3 8\n")
+    assert len(list(tmp_path.rglob("*.card_bit*.nbi"))) == 1
+
+
 def test_kernel_for_other_types_is_recompiled(tmp_path):
     """Processes that fill a cache in parallel may give code for different types the same name."""
     code = "import numpy; from gin_env.game.cards import card_bit as bit; print(bit(3), bit(numpy.uint8(4)))"

@@ -163,3 +163,18 @@ def test_answer_that_is_not_a_chat_is_a_connection_error(url, monkeypatch, reply
     monkeypatch.setattr(bot._client.chat.completions, "create", lambda **_: reply)
     with pytest.raises(ConnectionError, match="does not answer like a chat server"):
         play_match(bot, "simple", 2, 1, episode="hand")
+
+
+@pytest.mark.parametrize(
+    ("url", "key"),
+    [
+        ("https://api.openai.com/v1", "secret"),
+        ("http://api.openai.com/v1", "none"),
+        ("https://api.openai.com.example.org/v1", "none"),
+        ("http://localhost:8000/v1", "none"),
+    ],
+)
+def test_key_of_openai_is_sent_to_no_other_server(monkeypatch, url, key):
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    assert chat.ChatBot("model", url)._client.api_key == key
+    assert chat.ChatBot("model", url, key="own")._client.api_key == "own"
