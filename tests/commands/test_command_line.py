@@ -9,9 +9,10 @@ import sys
 
 import pytest
 import typer
+from ppo_runs import QUICK
 from typer.testing import CliRunner
 
-from gin_env import __version__, agents
+from gin_env import Rules, __version__, agents, estimators
 from gin_env.cli import app
 
 
@@ -90,3 +91,34 @@ def test_closed_standard_streams_are_empty(tmp_path, closed):
     done = subprocess.run(f"{command} --json match.json {closed}", shell=True, cwd=tmp_path)
     assert done.returncode == 0
     assert json.loads((tmp_path / "match.json").read_text())["bots"] == ["simple", "random"]
+
+
+@pytest.mark.parametrize(("words", "option"), [((), "--ent-coef"), (("generations",), "--settings.hands")])
+def test_help_of_train_lists_the_settings(words, option):
+    pytest.importorskip("tyro")
+    done = run("train", *words, "--help")
+    assert done.returncode == 0, done.stderr
+    assert option in done.stdout
+
+
+@pytest.mark.long
+def test_train_command_writes_a_policy_and_names_itself(tmp_path):
+    pytest.importorskip("tyro")
+    folder = tmp_path / "run"
+    options = [f"--{name.replace('_', '-')}={value}" for name, value in QUICK.items()]
+    done = run("train", *options, f"--run={folder}")
+    assert done.returncode == 0, done.stderr
+    assert agents.make(str(folder / "policy.safetensors")).name == "run"
+    again = run("train", f"--run={folder}", "--resume", "--total-timesteps=2000")
+    assert again.returncode == 0, again.stderr
+    refused = run("train", f"--run={folder}", "--total-timesteps=2000")
+    assert (refused.returncode, "is not empty" in refused.stderr) == (2, True)
+
+
+def test_lists_show_one_line_and_parameters_on_demand():
+    lines = run("bots").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == [*agents.names(), *agents.paper_names()]
+    assert "  knock_at=10" in run("bots", "simple").stdout
+    assert [line.split()[0] for line in run("rules").stdout.splitlines()] == list(Rules.presets())
+    assert "oklahoma           true *" in run("rules", "oklahoma").stdout
+    assert [line.split()[0] for line in run("estimators").stdout.splitlines()] == estimators.names()

@@ -342,4 +342,4 @@ def test_match_takes_parameters_and_a_confidence(tmp_path):
     saved = json.loads(path.read_text())
     again = play_match("simple:knock_at=4", "simple", 20, seed=saved["seed"])
     assert saved["interval"] == list(again.confidence_interval(0.9))
-    assert "knock_at=10" in gin_rummy("bots").stdout
+    assert "knock_at=10" in gin_rummy("bots", "simple").stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -98,6 +99,7 @@ def test_code_blocks_run_without_warnings(page, trains, tmp_path):
     done = subprocess.run(
         [sys.executable, "-W", "error::UserWarning:__main__", "-c", RUN_BLOCKS],
         cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
         input=json.dumps(codes),
         capture_output=True,
         text=True,
