@@ -93,7 +93,7 @@ def arena(
     from gin_env.game.streams import fresh_seed
     from gin_env.matches.matches import check_confidence, check_games, play_match
     from gin_env.support.files import write_json
-    from gin_env.wrappers.chat import AnswerFile, ChatBot
+    from gin_env.wrappers.chat import AnswerFile, ChatBot, without_password
 
     check_confidence(confidence)
     check_targets(json, record)
@@ -103,7 +103,14 @@ def arena(
             agents.make(text, programs=True)
     prices = [_parse_price(price) for price in (price_a, price_b)]
     episode: Episode = "hand" if hands else "game"
-    setting = {"players": [a, b], "games": games, "episode": episode, "attempts": attempts, "seed": seed}
+    shown = [without_password(a), without_password(b)]
+    setting: dict[str, Any] = {
+        "players": shown,
+        "games": games,
+        "episode": episode,
+        "attempts": attempts,
+        "seed": seed,
+    }
     if rules is not None:
         setting["rules"] = rules.text
     file = None
@@ -111,7 +118,7 @@ def arena(
         known = AnswerFile.setting_of(answers) or {}
         setting["seed"] = seed = known.get("seed", fresh_seed()) if seed is None else seed
         file = AnswerFile(answers, setting)
-    names = _names(a, b)
+    names = _names(*shown)
     players: list[str | ChatBot] = []
     for text, name, letter in zip((a, b), names, "AB", strict=True):
         model, url = _split(text)
@@ -177,6 +184,8 @@ def _row(
     result: MatchResult, index: int, bot: ChatBot | None, price: tuple[float, float] | None
 ) -> dict[str, Any]:
     """Return a player's row: its result, and for a model its tokens and costs."""
+    from gin_env.wrappers.chat import without_password
+
     row: dict[str, Any] = {
         "player": result.bots[index],
         "won": result.wins[index],
@@ -184,7 +193,7 @@ def _row(
     }
     if bot is None:
         return row
-    row |= {"model": bot.model, "url": bot.url} | bot.usage.counts()
+    row |= {"model": bot.model, "url": without_password(bot.url)} | bot.usage.counts()
     return row if price is None else row | {"cost": round(bot.usage.cost(*price), 6)}
 
 

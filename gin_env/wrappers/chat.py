@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
@@ -126,6 +127,11 @@ class AnswerFile:
         with self._lock, self.path.open("a", encoding="utf-8") as file:
             self._answers[answer["key"]] = answer
             file.write(json.dumps(answer) + "\n")
+
+
+def without_password(address: str) -> str:
+    """Return an address, or MODEL@ADDRESS, without ``user:password@``: it is written to results."""
+    return re.sub(r"(https?://)[^/@]*@", r"\1", address)
 
 
 def _own_key(url: str) -> str | None:

@@ -165,6 +165,12 @@ def test_answer_that_is_not_a_chat_is_a_connection_error(url, monkeypatch, reply
         play_match(bot, "simple", 2, 1, episode="hand")
 
 
+def test_password_in_an_address_is_not_written():
+    assert chat.without_password("https://me:secret@host/v1") == "https://host/v1"
+    assert chat.without_password("qwen@http://me:secret@host:80/v1") == "qwen@http://host:80/v1"
+    assert chat.without_password("qwen@http://host/v1@x") == "qwen@http://host/v1@x"
+
+
 @pytest.mark.parametrize(
     ("url", "key"),
     [
