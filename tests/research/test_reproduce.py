@@ -96,8 +96,8 @@ def test_list_names_every_experiment():
 
 def test_list_of_a_paper_shows_time_and_requirements(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "results" / "002").mkdir(parents=True)
-    (tmp_path / "results" / "002" / "players.json").write_text(json.dumps({"seconds": 222.5}))
+    (tmp_path / "research" / "results" / "002").mkdir(parents=True)
+    (tmp_path / "research" / "results" / "002" / "players.json").write_text(json.dumps({"seconds": 222.5}))
     heading, *lines = CliRunner().invoke(app, ["list", "002"]).output.splitlines()
     assert heading.startswith("002  Truong and Neller")
     found = {line.split()[0]: line for line in lines}
@@ -113,7 +113,6 @@ def test_list_of_a_paper_shows_time_and_requirements(tmp_path, monkeypatch):
     ("arguments", "message"),
     [
         (["000/claim"], "unknown experiment '000/claim'; choose from 000/card-values"),
-        ([], "name an experiment, or give --list, --check or --pages"),
         (["001/trials"], "001/trials is measured by another program: python -m research tune tonic"),
     ],
 )
@@ -565,13 +564,13 @@ def test_commit_is_dirty_if_code_is_edited_but_not_for_results(tmp_path, monkeyp
     git_output(tmp_path, "init", "-q")
     git_output(tmp_path, "add", ".")
     git_output(tmp_path, "commit", "-q", "-m", "Add code")
-    monkeypatch.setattr(results, "__file__", str(tmp_path / "gin_env" / "reproduce" / "results.py"))
+    monkeypatch.setattr(results, "__file__", str(tmp_path / "research" / "reproduce" / "results.py"))
     commit = git_output(tmp_path, "rev-parse", "HEAD")
     (tmp_path / "results.json").write_text("{}")
     assert results.commit() == commit
-    (tmp_path / "agents" / "code.py").write_text("pass")
+    (tmp_path / "research" / "code.py").write_text("pass")
     assert results.commit() == f"{commit}-dirty"
-    monkeypatch.setattr(results, "__file__", str(tmp_path / "a" / "gin_env" / "reproduce" / "results.py"))
+    monkeypatch.setattr(results, "__file__", str(tmp_path / "a" / "research" / "reproduce" / "results.py"))
     assert results.commit() is None
 
 
