@@ -242,6 +242,10 @@ class Compared:
         self.name = self.bot.name
         self.decisions = self.different = 0
 
+    def __deepcopy__(self, memo: object) -> Compared:
+        """Count in both halves of a match: the bots remember nothing."""
+        return self
+
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
         actions = self.bot.act(view)
