@@ -1,5 +1,6 @@
 """The tests of the laboratory are long: `make test-long` runs them."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,9 @@ from research.small_games import GameTree
 from research.small_games.kuhn import KuhnPoker
 from research.small_games.leduc import LeducHoldem
 from research.small_games.small_gin import TINY, SmallGin
+
+# The hands of tests/estimators/test_estimator_turns.py are also counted here.
+sys.path.append(str(Path(__file__).parents[1] / "estimators"))
 
 
 def pytest_collection_modifyitems(items):

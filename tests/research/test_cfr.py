@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections import defaultdict
 from itertools import product
 
 import numpy as np
 import pytest
-from example_scripts import load_example
 
 from research.small_games import (
     CFR,
@@ -291,7 +291,7 @@ def test_invalid_arguments_are_refused(trees):
 
 
 def test_example_writes_the_plot_and_report(tmp_path, capsys):
-    example = load_example("solve_small_games")
+    example = importlib.import_module("research.small_games.__main__")
     assert example.checkpoints(1) == [1]
     assert example.checkpoints(60) == [1, 2, 5, 10, 20, 50, 60]
     plot, figures = tmp_path / "new" / "plot.png", tmp_path / "figures.json"

@@ -7,12 +7,13 @@ import pytest
 from hands_in_words import Table
 from typer.testing import CliRunner
 
-from gin_env import cards, cli, play_match
+from gin_env import cards, play_match
 from gin_env.agents import fitness
 from gin_env.agents.cfr import abstractions as cfr_sets
 from gin_env.agents.cfr.bot import CfrBot
 from gin_env.agents.cfr.table import StrategyTable, packaged_table
 from gin_env.support.array_files import ArrayFileError
+from research.__main__ import app
 from research.recipes.cfr import trainer as cfr_training
 from research.recipes.cfr.trainer import CFRSettings, CFRTrainer
 
@@ -86,7 +87,7 @@ def test_command_line_trains_and_resumes(tmp_path):
         [files["resumed"], "--iterations", "15", "--checkpoint", files["checkpoint"]],
         [files["resumed"], "--iterations", "40", "--checkpoint", files["checkpoint"], "--resume"],
     ):
-        done = run.invoke(cli.app, ["train", "cfr", *arguments])
+        done = run.invoke(app, ["train", "cfr", *arguments])
         assert done.exit_code == 0, done.output
     tables = [StrategyTable.load(files[name]) for name in ("whole", "resumed")]
     assert np.array_equal(tables[0].strategy, tables[1].strategy)
@@ -98,7 +99,7 @@ def test_command_line_trains_and_resumes(tmp_path):
         cfr_training.train_table(10, resume=True, checkpoint=tmp_path / "nothing.npz")
     with pytest.raises(ValueError, match="has done 40 iterations, more than 10"):
         cfr_training.train_table(10, resume=True, checkpoint=tmp_path / "checkpoint.npz")
-    done = run.invoke(cli.app, ["train", "cfr", str(tmp_path / "none.npz"), "--iterations", "-5"])
+    done = run.invoke(app, ["train", "cfr", str(tmp_path / "none.npz"), "--iterations", "-5"])
     assert "iterations must be from" in str(done.exception)
     assert not (tmp_path / "none.npz").exists()
     (tmp_path / "checkpoint.npz").write_bytes(b"PK not a checkpoint")

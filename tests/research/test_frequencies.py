@@ -13,12 +13,12 @@ from typer.testing import CliRunner
 import gin_env
 from gin_env import PlayerView, agents, estimators
 from gin_env.batch import Games
-from gin_env.cli import app
 from gin_env.estimators.frequencies import Frequencies
 from gin_env.estimators.public_history import known_cards
 from gin_env.estimators.turn_buckets import (
     suit_relation,
 )
+from research.__main__ import app
 from research.recipes.estimators import by_name, counting
 from research.recipes.estimators.counting import count_frequencies
 

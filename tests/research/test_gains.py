@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch")
 
 from typer.testing import CliRunner  # noqa: E402
 
+from gin_env import cli  # noqa: E402
 from gin_env.agents.policies.candidate_network import CandidateScorer, save_candidate_policy  # noqa: E402
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
 from gin_env.agents.policies.gain_network import (  # noqa: E402
@@ -263,6 +264,6 @@ def test_command_writes_a_network_that_plays(small, tmp_path):
     assert result.exit_code == 0, result.output
     assert "percentage points" in result.output
     match = ["match", f"policy:gains={path}", "random", "--games", "4", "--seed", "1"]
-    result = CliRunner().invoke(app, [*match, "--json", str(tmp_path / "match.json")])
+    result = CliRunner().invoke(cli.app, [*match, "--json", str(tmp_path / "match.json")])
     assert result.exit_code == 0, result.output
     assert json.loads((tmp_path / "match.json").read_text())["games"] == 4

@@ -9,7 +9,7 @@ pytest.importorskip("torch")
 from typer.testing import CliRunner
 
 from gin_env.agents.hand_strength.weights import load_network
-from gin_env.cli import app
+from research.__main__ import app
 from research.recipes.hand_strength import selection
 from research.recipes.hand_strength.data_sets import generate
 from research.recipes.hand_strength.selection import train_best, validation_match

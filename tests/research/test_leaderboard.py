@@ -179,7 +179,7 @@ def test_picture_of_bounds_is_drawn_once_all_parts_are_measured(tmp_path):
     folder, picture = tmp_path / pages.RESULTS, tmp_path / pages.FIGURES / "exploit_budgets.png"
     chosen = {"leaderboard": EXPERIMENTS["leaderboard"]}
     (tmp_path / pages.PAGES).mkdir(parents=True)
-    folder.mkdir()
+    folder.mkdir(parents=True)
     picture.parent.mkdir(parents=True)
     for name, rows in PARTS_ROWS.items():
         assert picture not in pages.rewrite(tmp_path, chosen)

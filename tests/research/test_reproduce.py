@@ -246,7 +246,7 @@ def test_outdated_page_is_rewritten(tmp_path):
     assert line in text
     assert line in complete.read_text()
     assert "[`python -m research run 002/late-knock`](data/002-late-knock.md)" in text
-    assert "(../../../results/002/late-knock.json)" in complete.read_text()
+    assert "(../../../research/results/002/late-knock.json)" in complete.read_text()
     assert "old\n" not in text
     assert text.startswith("before\n<!-- result 002/late-knock -->")
     assert text.endswith("<!-- end -->\nafter <!-- end -->\n")

@@ -8,8 +8,8 @@ from typer.testing import CliRunner
 
 from gin_env import Rules
 from gin_env.agents.cfr.table import StrategyTable
-from gin_env.cli import app
 from gin_env.estimators.frequencies import Frequencies
+from research.__main__ import app
 from research.recipes.hand_strength import recipes
 from research.recipes.hand_strength.data_sets import DataSet
 

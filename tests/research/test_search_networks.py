@@ -9,7 +9,7 @@ from typer.testing import CliRunner  # noqa: E402
 
 from gin_env.agents.search.opponents import MODELS  # noqa: E402
 from gin_env.agents.search.small_networks import evaluate, load_networks, packaged_networks  # noqa: E402
-from gin_env.cli import app  # noqa: E402
+from research.__main__ import app  # noqa: E402
 from research.recipes.search_networks import WIDTH, _train_recognition, collect_decisions  # noqa: E402
 
 pytestmark = pytest.mark.compiled

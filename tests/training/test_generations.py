@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
-import runpy
 import shutil
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,7 +21,7 @@ from gin_env.game.hands import meld_completions
 from gin_env.observations import candidates
 from gin_env.observations.observation import OBSERVATION_SIZE, scalars
 from gin_env.observations.views import PlayerView
-from gin_env.training.generations import loop
+from gin_env.training.generations import loop, program
 from gin_env.training.generations.experience import Experience, load_experiences, save_experiences
 from gin_env.training.generations.fit import fit, permute_suits
 from gin_env.training.generations.rollouts import Players, Search, gather, try_candidates
@@ -326,16 +324,14 @@ def test_rejected_generation_does_not_become_champion(whole_run, tmp_path):
 
 
 @pytest.mark.long
-def test_example_reports_when_no_generation_passes_the_gate(whole_run, tmp_path, capsys):
+def test_program_says_when_no_generation_passes_the_gate(whole_run, tmp_path, capsys):
     folder = tmp_path / "run"
     shutil.copytree(whole_run[0], folder)
     history = json.loads((folder / "history.json").read_text())
     for entry in history[1:]:
         entry["kept"] = False
     (folder / "history.json").write_text(json.dumps(history))
-    example = Path(__file__).parents[2] / "examples" / "generational_retraining.py"
-    main = runpy.run_path(str(example))
-    main["main"](main["Options"](folder, generations=2, workers=1))
+    program.climb(program.Options(folder, generations=2, workers=1))
     assert "none of the 2 after it has passed the gate" in capsys.readouterr().out
 
 

@@ -67,4 +67,4 @@ def train_estimator(
 
 def _trainer(name: str) -> Any:
     module = _MODULES[check_choice("trainable estimator", name, _MODULES)]
-    return import_module(f"gin_env.training.estimators.{module}")
+    return import_module(f"research.recipes.estimators.{module}")
