@@ -8,7 +8,7 @@ from typing import Any
 import numba
 from numba.core import event as numba_event
 
-from gin_env.support.kernel_cache import KernelCache, cache_folder, can_keep, say_once
+from gin_env.support.kernel_cache import KernelCache, cache_folder, can_keep, say_once, source_file
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -26,7 +26,8 @@ def kernel_of_sums(function: Callable[..., Any]) -> Any:
 
 def _compile(function: Callable[..., Any], fastmath: bool | set[str]) -> Any:
     compiled = numba.njit(function, nogil=True, fastmath=fastmath)
-    if cache_folder() is not None:
+    # A module without a file, such as an interactive one, has nothing that a key could be made of.
+    if cache_folder() is not None and source_file(function.__module__) is not None:
         try:
             compiled._cache = KernelCache(function)
         except (AttributeError, TypeError):  # a release of numba with other cache classes

@@ -40,12 +40,13 @@ def sources(module: str) -> list[Path]:
     """
     roots = ("gin_env", module.partition(".")[0])
     found: dict[Path, None] = {}
-    waiting = [_file(module)]
+    waiting = [module]
     while waiting:
-        file = waiting.pop()
+        name = waiting.pop()
+        file = source_file(name) if name.partition(".")[0] in roots else None
         if file is not None and file not in found:
             found[file] = None
-            waiting += [_file(name) for name in _imports(file) if name.partition(".")[0] in roots]
+            waiting += _imports(name, file)
     return list(found)
 
 
@@ -63,20 +64,23 @@ def _digest(file: Path) -> str:
 
 
 @cache
-def _imports(file: Path) -> list[str]:
-    """Return the names of the modules that a file imports."""
+def _imports(module: str, file: Path) -> list[str]:
+    """Return the names of the modules that a module imports; `file` is its file."""
+    own_package = module.split(".") if file.name == "__init__.py" else module.split(".")[:-1]
     found = []
     for package, imported, alone in _IMPORT.findall(file.read_text()):
+        if dots := len(package) - len(package.lstrip(".")):
+            package = ".".join([*own_package[: 1 - dots or None], package[dots:]]).rstrip(".")
         names = [f"{package}.{name}" for name in re.findall(r"(\w+)(?: as \w+)?", imported)]
-        modules = [name for name in names if _file(name)]
-        if alone or len(modules) < len(names):  # other names are what the package itself defines
+        modules = [name for name in names if source_file(name)]
+        if len(modules) < len(names) or not names:  # what the package itself defines, or `import package`
             found.append(alone or package)
         found += modules
     return found
 
 
 @cache
-def _file(module: str) -> Path | None:
+def source_file(module: str) -> Path | None:
     """Return the file of a module, given that its top package is loaded; None if there is none.
 
     Nothing is imported to find it: its package might be in the middle of its own import.

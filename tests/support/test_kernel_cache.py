@@ -56,6 +56,43 @@ def test_constant_two_imports_away_is_never_stale(tmp_path):
     assert compiled == [1, 1, 2]
 
 
+FORMS_OF_IMPORT = """
+import mine.inner.limits
+from mine.inner import limits
+from mine.inner.limits import *
+from mine.inner.limits import (LIMIT as most,)
+from . import limits
+from .limits import LIMIT
+from ..inner import limits
+"""
+
+
+def test_every_form_of_import_is_followed(tmp_path):
+    inner = tmp_path / "mine" / "inner"
+    inner.mkdir(parents=True)
+    for package in (inner, inner.parent):
+        (package / "__init__.py").touch()
+    (inner / "limits.py").write_text("LIMIT = 3\n")
+    forms = FORMS_OF_IMPORT.strip().splitlines()
+    for number, form in enumerate(forms):
+        (inner / f"kernels_{number}.py").write_text(f"{form}\n")
+    code = (
+        "import mine; from gin_env.support.kernel_cache import sources; "
+        f"found = [sources(f'mine.inner.kernels_{{n}}') for n in range({len(forms)})]; "
+        "print([any(file.name == 'limits.py' for file in files) for files in found])"
+    )
+    assert run_python(code, PYTHONPATH=str(tmp_path)) == f"{[True] * len(forms)}\n"
+
+
+def test_kernel_without_a_file_is_compiled_in_every_process(tmp_path):
+    """Nothing tells the functions of two interactive sessions apart."""
+    code = (
+        "from gin_env.support.compilation import kernel\n@kernel\ndef most():\n    return {}\nprint(most())"
+    )
+    for number in (3, 4):
+        run_kernel(tmp_path, code.format(number), f"{number}\n")
+
+
 def test_edit_to_a_bot_compiles_that_bot_only(tmp_path):
     copy, cache = tmp_path / "copy", tmp_path / "cache"
     copy_package(copy)
