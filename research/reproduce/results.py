@@ -194,7 +194,7 @@ def describe(
 def commit() -> str | None:
     """Return the commit of the checkout that this package runs from; None outside one or without Git.
 
-    It ends with ``-dirty`` if the code of the package differs from the commit; other files do not matter.
+    It ends with ``-dirty`` if the code differs from the commit; stored results and other files do not matter.
     """
     folder = Path(__file__).resolve().parents[2]
     commands = (["rev-parse", "--show-toplevel", "HEAD"], ["status", "--porcelain", "--", *CODE])
@@ -212,8 +212,8 @@ def commit() -> str | None:
     return f"{found[1]}-dirty" if edited else found[1]
 
 
-CODE = ("gin_env", "research")
-"""The folders of code on which a result depends."""
+CODE = ("gin_env", "research", ":(exclude)research/results")
+"""The code on which a result depends, as paths for Git."""
 
 
 def stale_results(

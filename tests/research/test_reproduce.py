@@ -558,7 +558,7 @@ def git_output(folder: Path, *words: str) -> str:
 
 
 def test_commit_is_dirty_if_code_is_edited_but_not_for_results(tmp_path, monkeypatch):
-    for folder in results.CODE:
+    for folder in ("gin_env", "research", "research/results"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "code.py").write_text("")
     git_output(tmp_path, "init", "-q")
@@ -567,6 +567,7 @@ def test_commit_is_dirty_if_code_is_edited_but_not_for_results(tmp_path, monkeyp
     monkeypatch.setattr(results, "__file__", str(tmp_path / "research" / "reproduce" / "results.py"))
     commit = git_output(tmp_path, "rev-parse", "HEAD")
     (tmp_path / "results.json").write_text("{}")
+    (tmp_path / "research" / "results" / "new.json").write_text("{}")
     assert results.commit() == commit
     (tmp_path / "research" / "code.py").write_text("pass")
     assert results.commit() == f"{commit}-dirty"
