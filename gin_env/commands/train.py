@@ -48,5 +48,5 @@ def train(
         )
         generations.climb(options)
         return
-    settings = tyro.cli(Settings, prog="gin-rummy train", args=words, description=ppo.__doc__)
-    ppo.train(settings, settings.resume_command())
+    settings = tyro.cli(Settings, prog="gin-rummy train", args=words, description=Settings.__doc__)
+    ppo.train(settings, settings.resume_command()).announce()

@@ -63,7 +63,7 @@ class PPORun(TrainingRun[PPOSettings, PPOProgress]):
             opened = settings.as_json(), checkpoint is not None, metadata
         stored, is_resumed, metadata = ranks.broadcast(opened)
         tensors = ranks.broadcast_tensors(tensors)
-        settings = replace(PPOSettings.from_json(stored), workers=ranks.size)
+        settings = replace(type(settings).from_json(stored), workers=ranks.size)
         self.learner = Learner(settings, ranks)
         if not is_resumed:
             progress = PPOProgress(next_evaluation=settings.evaluate_every, start=metadata)

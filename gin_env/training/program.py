@@ -10,6 +10,10 @@ from gin_env.training import ppo
 
 @dataclass
 class Settings(ppo.PPOSettings):
-    """Settings of ``gin-rummy train``."""
+    """Train a policy by masked PPO and self-play.
+
+    The policy in RUN/policy.safetensors is a bot by its path. A run can be stopped at any time; --resume
+    continues it.
+    """
 
     PROGRAM: ClassVar[str] = "gin-rummy train"
