@@ -8,6 +8,8 @@ SECONDS_EACH ?= 60
 MODULE ?= gin_env/game/melds.py
 TESTS ?= tests/game/test_melds.py
 WORKERS ?= 2
+# The package is to become smaller while it gains features.
+MAX_LINES := 34600
 # A file is tested by one process, so that what it prepares is prepared once; torch need not fight for the cores.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile
 
@@ -19,7 +21,7 @@ help:
 	@echo "make test-quick  the tests without the linters"
 	@echo "make test-long   the long tests: those that train, kill processes or start many of them"
 	@echo "make coverage    which lines and branches the tests run, kernels uncompiled"
-	@echo "make train   install into .venv, watch masked PPO learn for $(MINUTES) minutes"
+	@echo "make train   install what training needs into .venv, watch masked PPO learn for $(MINUTES) minutes"
 	@echo "make compatibility   the environments with the oldest supported frameworks; every script of examples/frameworks"
 	@echo "make bench   measure every speed figure of docs/speed.md, and those of other libraries"
 	@echo "make soak    checks that cover more the longer they run: make soak SCALE=10"
@@ -32,14 +34,27 @@ help:
 	@echo "make clean   remove .venv and all caches"
 
 # The tested versions are in constraints.txt. torch comes first, so that nothing pulls another build of it.
+# TORCH_INDEX=https://download.pytorch.org/whl/cpu takes the build for machines without a GPU, a tenth of the size.
+PIP_INSTALL = $(BIN)/python -m pip install --constraint constraints.txt
+TORCH = $(PIP_INSTALL) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) torch
+
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
-	touch $@
+	$(TORCH) --quiet
+	$(PIP_INSTALL) --quiet --editable ".[dev]"
+	touch $@ $(VENV)/trains
 
 install: $(VENV)/installed
+
+# Only what training needs, with the progress of pip.
+$(VENV)/trains: pyproject.toml constraints.txt
+	@echo "Installing PyTorch and the learner into $(VENV): a few minutes, by the connection."
+	@echo "$(if $(TORCH_INDEX),,Without a GPU: make train TORCH_INDEX=https://download.pytorch.org/whl/cpu downloads a tenth.)"
+	$(PYTHON) -m venv $(VENV)
+	$(TORCH)
+	$(PIP_INSTALL) --editable ".[train]"
+	touch $@
 
 lint: install
 	$(BIN)/ruff check .
@@ -47,6 +62,8 @@ lint: install
 	$(BIN)/lint-imports
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/mypy -p gin_env -p research
+	@lines=$$(find gin_env -name '*.py' | xargs cat | wc -l); test $$lines -le $(MAX_LINES) || \
+		{ echo "gin_env has $$lines lines, more than $(MAX_LINES): take some away, or raise MAX_LINES and say why"; exit 1; }
 
 # mypy leaves a core idle: the kernels that bots play by are compiled meanwhile, once for all processes of the tests.
 test:
@@ -118,7 +135,7 @@ release-check:
 	.venv-release/bin/pip install --quiet build twine
 	.venv-release/bin/python docs/release.py $(ADDRESS) $(if $(TAG),--tag $(TAG))
 
-train: install
+train: $(VENV)/trains
 	$(BIN)/python examples/ppo.py --minutes $(MINUTES)
 
 clean:

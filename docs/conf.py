@@ -10,6 +10,7 @@ import inspect
 import os
 import re
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,18 @@ exclude_patterns = [
 html_theme = "furo"
 html_title = f"gin-env {version}"
 html_extra_path = ["site"]  # index.html, which leads to docs/index.html
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_logo, html_favicon = "_static/logo.svg", "_static/favicon.svg"
+
+# Empty until the repository has an address (docs/releasing.md). Then each page has a link to edit it.
+REPOSITORY = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["gin-env"]["repository"]
+if REPOSITORY:
+    html_theme_options = {
+        "source_repository": REPOSITORY,
+        "source_branch": "main",
+        "source_directory": "",
+    }
 copybutton_prompt_text = ">>> "
 
 myst_heading_anchors = 4  # as on GitHub

@@ -4,8 +4,9 @@ python docs/release.py                                     # a check; links in t
 python docs/release.py https://github.com/OWNER/gin-env    # to upload: links and project URLs lead there
 python docs/release.py https://github.com/OWNER/gin-env --tag v0.1.0    # refused if that is not the version
 
-It needs `build` and `twine`. The repository does not contain its own address: the README's links are
-relative, so that they work in a checkout, on GitHub and on the site, and become absolute only here.
+It needs `build` and `twine`. Without an address, it takes that of pyproject.toml, if there is one. The
+README's links are relative, so that they work in a checkout, on GitHub and on the site, and become absolute
+only here.
 """
 
 from __future__ import annotations
@@ -72,7 +73,9 @@ def check_tag(tag: str, version: str, changelog: str) -> None:
 
 def main(address: str | None, release_tag: str | None = None) -> None:
     """Build, check, install and run. Raises SystemExit, with what was printed, if something fails."""
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    version = settings["project"]["version"]
+    address = address or settings["tool"]["gin-env"]["repository"]
     if release_tag is not None:
         check_tag(release_tag, version, (ROOT / "CHANGELOG.md").read_text())
     tracked, tag, dist = tracked_files(), f"v{version}", ROOT / "dist"

@@ -14,7 +14,7 @@ one minute of training, and a resumed run continues exactly as if it had not bee
 
 To change the algorithm, start with examples/frameworks/cleanrl.py, which is PPO in one loop. This script is
 the fast learner, from `gin_env.training`: experience.py (decisions and advantages), league.py (opponents),
-learner.py (games, loss and updates), ranks.py (processes), runs.py (folder, checkpoints, evaluations).
+learner.py (games, loss and updates), ppo.py (runs, evaluations), ranks.py (processes), runs.py (folders).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from gin_env.training.ranks import Ranks, launch
 
 def train(settings: PPOSettings, ranks: Ranks) -> None:
     """Train, evaluate and save. Each rank, a process, plays its share of the games."""
-    with PPORun(settings, ranks) as run:
+    with PPORun(settings, ranks, settings.resume_command("python examples/ppo.py")) as run:
         learner, progress, settings = run.learner, run.progress, run.settings
         while run.share < 1:
             # Play num_steps actions in each of num_envs games. Most games are against the learner itself, and

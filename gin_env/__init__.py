@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from gin_env.agents.turns import play_bot
     from gin_env.game import words
     from gin_env.matches import differences
+    from gin_env.matches.benchmark import benchmark
     from gin_env.matches.serving import serve
     from gin_env.observations import compact, memory
     from gin_env.support.workers import Workers
@@ -47,6 +48,7 @@ __all__ = [
     "actions",
     "agents",
     "belief",
+    "benchmark",
     "candidate_network",
     "candidates",
     "cards",
@@ -74,6 +76,7 @@ __all__ = [
 _LAZY = {
     "Workers": "gin_env.support.workers",
     "belief": "gin_env.agents.search",
+    "benchmark": "gin_env.matches.benchmark",
     "candidate_network": "gin_env.agents.policies",
     "compact": "gin_env.observations",
     "differences": "gin_env.matches",

@@ -29,7 +29,7 @@ from gin_env.game.batch_kernels import (
     write_masks,
 )
 from gin_env.game.deals import check_dealer, check_deck
-from gin_env.game.rules import Rules, check_rules
+from gin_env.game.rules import RulesLike, check_rules
 from gin_env.game.state import OVER, STATE
 from gin_env.game.streams import check_seed, fresh_seed
 from gin_env.observations.batch_kernels import (
@@ -77,12 +77,13 @@ class Games:
     fixed_decks : for games with fixed deals (`fix_deals`), the decks of their next hands.
     results : record array (num_games,) of dtype `HAND_RESULT`: how the last hand to end in each game ended;
         ``ended`` says whether that was in its last action.
+    numbers : int64 (num_games,): by which errors name the games; 0, 1, ... unless they are set.
     """
 
     def __init__(
         self,
         num_games: int = 1,
-        rules: Rules | None = None,
+        rules: RulesLike = None,
         episode: Episode = "hand",
         reward: Reward = "points",
     ) -> None:
@@ -105,6 +106,7 @@ class Games:
         self.done = np.ones(num_games, np.bool_)
         self.results = np.zeros(num_games, HAND_RESULT)
         self.everyone = np.arange(num_games)
+        self.numbers = self.everyone.copy()
         self.fixed_decks: dict[int, list[np.ndarray]] = {}
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
@@ -319,10 +321,14 @@ class Games:
             actions = check_actions(actions, len(games))
         first = first_illegal(self.state, games, actions)
         if first >= 0:
-            reason = self.explain(int(games[first]), int(actions[first]))
-            where = f" in game {games[first]}" if len(self) > 1 else ""
+            view = self.views(games[first : first + 1])
+            reason = explain_illegal(view.records, int(actions[first]))
+            where = f" in game {self.numbers[games[first]]}" if len(self) > 1 else ""
             by = f" by {who}" if who else ""
-            raise IllegalActionError(f"illegal action{by}{where}: {reason}")
+            error = IllegalActionError(f"illegal action{by}{where}: {reason}")
+            if not self.done[games[first]]:
+                error.add_note(f"the position:\n{view[0]}")
+            raise error
         self.play_legal(games, actions)
 
     def play_legal(self, games: np.ndarray, actions: np.ndarray) -> None:

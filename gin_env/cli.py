@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from gin_env.commands import (
-    arena,
+    benchmark,
     compile,
     convert,
     estimators,
@@ -51,8 +51,8 @@ def _gin_rummy(
 
 
 app.add_typer(play.app)
+app.add_typer(benchmark.app)
 app.add_typer(matches.app)
-app.add_typer(arena.app)
 app.add_typer(replay.app)
 app.add_typer(explain.app)
 app.add_typer(exploit.app)

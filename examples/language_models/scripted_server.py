@@ -1,7 +1,7 @@
-"""A chat server with scripted players instead of language models, to try `gin-rummy arena` without one.
+"""A chat server with scripted players instead of language models, to try `chat:` bots without one.
 
     python examples/language_models/scripted_server.py --port 8000
-    gin-rummy arena talker@http://localhost:8000/v1 simple --games 20 --hands --seed 1
+    gin-rummy match chat:talker@http://localhost:8000/v1 simple --games 20 --hands --seed 1
 
 Players: `first` and `last` take the first and the last action on the list, `talker` talks around the last,
 `hasty` answers some questions with an impossible action first, `silent` never names one. Tokens are words.

@@ -15,13 +15,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gin_env.agents.base import Agent, Clairvoyant, HasActionChances, HasActionValues, PlaysTurns
-from gin_env.agents.own import OWN_CLASS, make_own, name_to_play
+from gin_env.agents.adapted import adapt
+from gin_env.agents.base import Agent, HasActionChances, HasActionValues, PlaysTurns
+from gin_env.agents.own import make_own, name_to_play
 from gin_env.agents.paper import PAPER_BOTS
-from gin_env.agents.process import PREFIX, ProcessBot
+from gin_env.agents.process import PREFIX as PROCESS
+from gin_env.agents.process import ProcessBot
 from gin_env.agents.registry import BOTS, OWN_NETWORK, POLICY_FILES
 from gin_env.support import specs
 from gin_env.support.checks import check_switch, unknown
+from gin_env.support.own_classes import OWN_CLASS, names_own_class
 from gin_env.support.registry import import_factory
 from gin_env.support.tensor_files import TensorFileError, read_kind
 
@@ -30,7 +33,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Agent",
-    "Clairvoyant",
     "HasActionChances",
     "HasActionValues",
     "PlaysTurns",
@@ -44,8 +46,9 @@ __all__ = [
     "starts_program",
 ]
 
-_PROGRAM = re.compile(rf"(?:^|[=+])\s*{PREFIX}")
-"""Matches ``process:`` at the start of a name, or of a parameter's value at any depth."""
+CHAT = "chat:"
+_PROGRAM = re.compile(rf"(?:^|[=+])\s*({PROCESS}|{CHAT})")
+"""Matches these prefixes at the start of a name, or of a parameter's value at any depth."""
 _OWN_CLASS = re.compile(rf"(?:^|[=+])\s*{OWN_CLASS.pattern}")
 """Matches ``module:Class`` in the same places."""
 
@@ -96,8 +99,8 @@ def parameters(name: str) -> dict[str, Any] | None:
 def starts_program(name: str) -> bool:
     """Return whether a name runs code from outside this package when the bot is made.
 
-    That is a program (``process:COMMAND``) or a class of your own (``module:Class``), by itself or in the
-    parameters of another bot.
+    That is a program (``process:COMMAND``), a language model (``chat:MODEL``) or a class of your own
+    (``module:Class``), by itself or in the parameters of another bot.
 
     >>> starts_program("process:./my-bot"), starts_program("simple:knock_at=4")
     (True, False)
@@ -115,13 +118,14 @@ def make(name: str, *, programs: bool = False, **params: Any) -> Agent:
     The name may include parameters, as in ``"simple:knock_at=4"`` (see `gin_env.support.specs`). Results
     store a bot with parameters under the name that creates it again.
 
-    Two kinds of names run code from outside this package: ``process:COMMAND``, an external program
-    (`gin_env.agents.process`), and ``module:Class``, a class of your own (`gin_env.agents.own`). They are
-    made only with ``programs=True``. Pass that for names written in your own code or by the user, never for a
-    name read from a file. Bots named in another bot's parameters must not be of these kinds.
+    Three kinds of names run code from outside this package: ``process:COMMAND``, an external program
+    (`gin_env.agents.process`), ``chat:MODEL@URL``, a language model (`gin_env.agents.chat`), and
+    ``module:Class``, a class of your own (`gin_env.agents.own`). They are made only with
+    ``programs=True``. Pass that for names written in your own code or by the user, never for a name read from
+    a file. Bots named in another bot's parameters must not be of these kinds.
 
-    Stable-Baselines3 archives (``.zip``) are refused because they may contain code. Convert them to
-    ``.safetensors`` with ``gin-rummy convert``.
+    Of a Stable-Baselines3 archive (``.zip``) only the weights are read, and none of the code that it may
+    contain. An archive whose policy needs that code is refused; ``gin-rummy convert --trust`` runs it.
 
     Raises
     ------
@@ -139,11 +143,18 @@ def make(name: str, *, programs: bool = False, **params: Any) -> Agent:
     if isinstance(name, str) and starts_program(name):
         check_switch("programs", programs)
         if not programs:
-            what = "imports a module" if _PROGRAM.search(name) is None else "starts a program"
+            program = _PROGRAM.search(name)
+            what = {None: "imports a module", PROCESS: "starts a program", CHAT: "asks a server"}[
+                program and program[1]
+            ]
             raise ValueError(f"bot {name!r} {what}: if you trust its code, pass programs=True to agents.make")
-        if name.startswith(PREFIX):
-            return ProcessBot(name.removeprefix(PREFIX), **params)
-        if (own := OWN_CLASS.match(name)) and own["module"] not in _declared():
+        if name.startswith(PROCESS):
+            return ProcessBot(name.removeprefix(PROCESS), **params)
+        if name.startswith(CHAT):
+            from gin_env.agents.chat import make_chat
+
+            return make_chat(name, params)
+        if names_own_class(name, _declared()):
             return make_own(name, params)
     bot = specs.make(name, params, _factory, "bot")
     if name in PAPER_BOTS and not params:
@@ -151,19 +162,30 @@ def make(name: str, *, programs: bool = False, **params: Any) -> Agent:
     return bot
 
 
-def resolve(bot: str | Agent, *, programs: bool = False) -> Agent:
-    """Return a bot from a name (with or without parameters), a path or a bot object.
+def resolve(bot: Any, *, programs: bool = False) -> Agent:
+    """Return a bot from a name (with or without parameters), a path, a bot object or another agent.
 
-    `programs` is as for `make`. Raises TypeError for an object that is not a bot.
+    Other agents are a function of (observation, mask), a torch module with the attribute ``gin_env``, a
+    MaskablePPO model, and an object with ``act(view)`` but without a name; see `gin_env.agents.adapted`.
+    `programs` is as for `make`. Raises TypeError for any other object, and ValueError for a network or a
+    model that does not say what it reads.
 
     >>> resolve("simple").name
     'simple'
+    >>> resolve(lambda observation, mask: mask.argmax()).name
+    '<lambda>'
     """
     if isinstance(bot, str):
         return make(bot, programs=programs)
-    if isinstance(bot, type) or not isinstance(bot, Agent):
-        raise TypeError(f"a bot must be a name or an object with `name` and `act(view)`, not {bot!r}")
-    return bot
+    if isinstance(bot, Agent) and not isinstance(bot, type):
+        return bot
+    adapted = None if isinstance(bot, type) else adapt(bot)
+    if adapted is None:
+        raise TypeError(
+            "a bot must be a name, an object with `name` and `act(view)`, a function of (observation, mask), "
+            f"a network or a model, not {bot!r}"
+        )
+    return adapted
 
 
 def save_network(
@@ -215,7 +237,9 @@ def _factory(name: str) -> Callable[..., Agent]:
 
 def _policy_loader(path: str) -> Callable[..., Agent]:
     """Return the factory for a policy's file, chosen by its extension and the kind stored in it."""
-    kind = "policy" if path.endswith(".zip") else read_kind(path, "trained policy")
+    if path.endswith(".zip"):
+        return import_factory(BOTS.package, "policies.sb3_archives:load_archive")
+    kind = read_kind(path, "trained policy")
     if kind == OWN_NETWORK.kind:
         raise TensorFileError(
             f"{path} holds the weights of a network of your own, without its code: name {name_to_play(path)}"

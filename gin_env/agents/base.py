@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -34,6 +35,13 @@ class Agent(Protocol):
         ...
 
 
+def act_by(kernel: Callable[..., None], view: PlayerView, *parameters: Any) -> np.ndarray:
+    """Return the actions, int64 (n,), that ``kernel(view.records, *parameters, actions)`` writes."""
+    actions = np.empty(len(view), np.int64)
+    kernel(view.records, *parameters, actions)
+    return actions
+
+
 @runtime_checkable
 class PlaysTurns(Protocol):
     """A bot that also plays a whole turn in one call, which is faster than `Agent.act` for each action.
@@ -43,18 +51,6 @@ class PlaysTurns(Protocol):
 
     def play_turns(self, games: Games, which: np.ndarray, both_seats: bool) -> None:
         """Play the rest of the turn in these games, integers (n,); with `both_seats` the rest of the hand."""
-        ...
-
-
-@runtime_checkable
-class Clairvoyant(Protocol):
-    """A bot that can be given the opponents' hands, to measure what that knowledge is worth.
-
-    Matches use it only with ``clairvoyant=True``, and results say so.
-    """
-
-    def act_clairvoyantly(self, view: PlayerView, opponent_hands: np.ndarray) -> np.ndarray:
-        """Act like `Agent.act`, given the opponents' hands: masks uint64 (n,)."""
         ...
 
 

@@ -22,7 +22,7 @@ Readings:
 - *Would be melded with it*: of the same rank, or at most two ranks away in the same suit.
 - Taken literally, V2 removes the candidates that are good to discard and keeps the worst; see `READINGS`.
 
-Results: docs/results/paper-000.md, "Fitness" and "Early knock".
+Results: docs/results/gallucci2021.md, "Fitness" and "Early knock".
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -34,6 +34,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gin_env.agents.base import act_by
 from gin_env.agents.cfr.bot import CfrBot
 from gin_env.agents.cfr.strategy import choose_discard, choose_draw, choose_knock
 from gin_env.agents.cfr.table import StrategyTable
@@ -71,7 +72,7 @@ class FitnessCfrBot(CfrBot):
     relative : whether the first characteristic compares the candidates with each other; see the module's
         docstring.
     early_knock : maximum deadwood to knock with immediately; with more, the table decides.
-    table, purified, stages : see `CfrBot`.
+    table, purified : see `CfrBot`.
     """
 
     name = "fitness-cfr"
@@ -83,9 +84,8 @@ class FitnessCfrBot(CfrBot):
         early_knock: int = 0,
         table: str | Path | StrategyTable | None = None,
         purified: bool = True,
-        stages: str = "hard",
     ) -> None:
-        super().__init__(table, purified=purified, stages=stages)
+        super().__init__(table, purified=purified)
         self.early_knock = check_integer("early_knock", early_knock, 0, 100)
         self.relative = check_switch("relative", relative)
         self.factors = check_factors(factors)
@@ -93,9 +93,7 @@ class FitnessCfrBot(CfrBot):
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
-        actions = np.empty(len(view), np.int64)
-        _act_fitness_cfr(view.records, self.strategy, self._mask, self.relative, self.early_knock, actions)
-        return actions
+        return act_by(_act_fitness_cfr, view, (self.strategy, self._mask, self.relative, self.early_knock))
 
 
 def check_factors(factors: Iterable[str]) -> tuple[str, ...]:
@@ -140,9 +138,7 @@ class HeuristicsBot(CfrBot):
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
-        actions = np.empty(len(view), np.int64)
-        _act_heuristics(view.records, self.strategy, READINGS.index(self.reading), self.relative, actions)
-        return actions
+        return act_by(_act_heuristics, view, (self.strategy, READINGS.index(self.reading), self.relative))
 
 
 @kernel
@@ -303,25 +299,14 @@ def heuristics_action(public, private, player, random, strategy, reading, relati
 
 
 @kernel
-def _act_fitness_cfr(views, strategy, factors, relative, early_knock, actions):
+def _act_fitness_cfr(views, parameters, actions):
     for index in range(len(views)):
         view = views[index]
-        actions[index] = fitness_cfr_action(
-            view.public,
-            view.private,
-            view.player,
-            view.random,
-            strategy,
-            factors,
-            relative,
-            early_knock,
-        )
+        actions[index] = fitness_cfr_action(view.public, view.private, view.player, view.random, *parameters)
 
 
 @kernel
-def _act_heuristics(views, strategy, reading, relative, actions):
+def _act_heuristics(views, parameters, actions):
     for index in range(len(views)):
         view = views[index]
-        actions[index] = heuristics_action(
-            view.public, view.private, view.player, view.random, strategy, reading, relative
-        )
+        actions[index] = heuristics_action(view.public, view.private, view.player, view.random, *parameters)

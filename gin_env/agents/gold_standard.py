@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gin_env.agents.base import act_by
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
 from gin_env.game.cards import CARD_VALUES, card_bit, lowest_card
 from gin_env.game.engine import discards_allowed
@@ -55,9 +56,7 @@ class GoldStandardBot:
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
-        actions = np.empty(len(view), np.int64)
-        _act(view.records, 0 if self.hold_for_gin else self.knock_at, actions)
-        return actions
+        return act_by(_act, view, 0 if self.hold_for_gin else self.knock_at)
 
 
 @kernel

@@ -10,7 +10,7 @@ Readings: the bot draws and discards as ``simple`` does, with two differences.
 - It does not take an upcard that completes a meld but is not melded in the arrangement of least deadwood
   (``simple`` takes it). Without this rule, the bot wins less often than the paper reports.
 
-Results: docs/results/paper-002.md, "The late knocker" and docs/results/paper-000.md, "Control bots".
+Results: docs/results/truong2021.md, "The late knocker" and docs/results/gallucci2021.md, "Control bots".
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gin_env.agents.base import act_by
 from gin_env.agents.simple import simple_action, simple_draw
 from gin_env.game.actions import DRAW_UPCARD
 from gin_env.game.hands import decline, would_be_melded
@@ -44,9 +45,7 @@ class LateKnockBot:
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
-        actions = np.empty(len(view), np.int64)
-        _act(view.records, self.useful_draws, actions)
-        return actions
+        return act_by(_act, view, self.useful_draws)
 
 
 @kernel

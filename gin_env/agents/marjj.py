@@ -39,6 +39,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gin_env.agents.base import act_by
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
 from gin_env.game.cards import CARD_VALUES, NUM_CARDS, card_bit, count_cards, lowest_card, pick_card
 from gin_env.game.engine import discards_allowed
@@ -95,9 +96,7 @@ class MarjjBot:
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
-        actions = np.empty(len(view), np.int64)
-        _act(view.records, self._parameters, actions)
-        return actions
+        return act_by(_act, view, self._parameters)
 
 
 @kernel

@@ -25,7 +25,7 @@ Readings:
   opponent then shows a meld and might undercut ("relate to whether the bot is likely to undercut the
   opponent").
 
-Results: docs/results/paper-000.md, "Control bots".
+Results: docs/results/gallucci2021.md, "Control bots".
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -34,6 +34,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gin_env.agents.base import act_by
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD
 from gin_env.game.cards import CARD_VALUES, card_bit, count_cards, lowest_card, pick_card
 from gin_env.game.engine import discards_allowed
@@ -69,10 +70,8 @@ class MediumBot:
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
-        actions = np.empty(len(view), np.int64)
-        limits = self.minimum_drop, self.knock_at, self.cautious_knock_at
-        _act(view.records, *limits, self.exact, actions)
-        return actions
+        parameters = self.minimum_drop, self.knock_at, self.cautious_knock_at, self.exact
+        return act_by(_act, view, parameters)
 
 
 @kernel
@@ -147,16 +146,7 @@ def medium_action(
 
 
 @kernel
-def _act(views, minimum_drop, knock_at, cautious_knock_at, exact, actions):
+def _act(views, parameters, actions):
     for index in range(len(views)):
         view = views[index]
-        actions[index] = medium_action(
-            view.public,
-            view.private,
-            view.player,
-            view.random,
-            minimum_drop,
-            knock_at,
-            cautious_knock_at,
-            exact,
-        )
+        actions[index] = medium_action(view.public, view.private, view.player, view.random, *parameters)

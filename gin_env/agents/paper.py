@@ -7,8 +7,8 @@ change, so every reading of a published player has its own name here, with all p
 corrected one gets a new name and the old one stays.
 
 ``simple`` and ``random-discard`` are completely defined by their sources, so they are frozen under their own
-names. These bots have no frozen name: ``safe-discard`` (its rule is missing from paper 003), ``cfr`` (paper
-000 has no such bot), and ``cfr-plus``, ``generation`` and ``policy`` (bots of this project).
+names. These bots have no frozen name: ``safe-discard`` (its rule is missing from Francis et al. 2021),
+``cfr`` (Gallucci et al. 2021 has no such bot), and ``cfr-plus``, ``generation`` and ``policy`` (ours).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Reading(NamedTuple):
     """A frozen reading of a paper's player."""
 
     paper: str
-    """The paper's number, or where it was published."""
+    """Its authors and year, or where it was published."""
     bot: str
     parameters: dict[str, Any]
     """All of the bot's parameters."""
@@ -28,7 +28,7 @@ class Reading(NamedTuple):
 
 PAPER_BOTS: dict[str, Reading] = {
     "fitness-cfr-paper": Reading(
-        "000",
+        "Gallucci et al. 2021",
         "fitness-cfr",
         {
             "factors": ("deadwood", "unmeldable", "useless", "discarded"),
@@ -36,26 +36,25 @@ PAPER_BOTS: dict[str, Reading] = {
             "early_knock": 0,
             "table": None,
             "purified": True,
-            "stages": "hard",
         },
     ),
     "heuristics-paper": Reading(
-        "000",
+        "Gallucci et al. 2021",
         "heuristics",
         {"reading": "unanimous", "relative": False, "table": None, "purified": True},
     ),
     "medium-paper": Reading(
-        "000",
+        "Gallucci et al. 2021",
         "medium",
         {"minimum_drop": 3, "knock_at": 9, "cautious_knock_at": 7, "exact": False},
     ),
     "medium-literal-paper": Reading(
-        "000",
+        "Gallucci et al. 2021",
         "medium",
         {"minimum_drop": 3, "knock_at": 9, "cautious_knock_at": 7, "exact": True},
     ),
     "tonic-paper": Reading(
-        "001",
+        "Larkin et al. 2021",
         "tonic",
         {
             "increment": 1.5,
@@ -71,21 +70,24 @@ PAPER_BOTS: dict[str, Reading] = {
             "depth_growth": 0.0,
         },
     ),
-    "simple-variable-paper": Reading("001", "simple", {"knock_at": (10, 10, 10, 10, 8, 6, 4, 3)}),
-    "late-knock-paper": Reading("002", "late-knock", {"useful_draws": True}),
+    "simple-variable-paper": Reading(
+        "Larkin et al. 2021", "simple", {"knock_at": (10, 10, 10, 10, 8, 6, 4, 3)}
+    ),
+    "late-knock-paper": Reading("Truong and Neller 2021", "late-knock", {"useful_draws": True}),
     "offensive-paper": Reading(
-        "002",
+        "Truong and Neller 2021",
         "offensive",
         {
             "network": "dual-inception-random-256",
             "estimator": "bayes-isru:table=simple,alpha=1.0",
-            "average_suits": False,
         },
     ),
-    "defensive-paper": Reading("002", "defensive", {"estimator": "bayes-isru:table=simple,alpha=1.0"}),
-    "utility-paper": Reading("004", "utility", {"draw_above": 2, "late_stock": 20, "knock_at": 10}),
+    "defensive-paper": Reading(
+        "Truong and Neller 2021", "defensive", {"estimator": "bayes-isru:table=simple,alpha=1.0"}
+    ),
+    "utility-paper": Reading("Keats 2017", "utility", {"draw_above": 2, "late_stock": 20, "knock_at": 10}),
     "marjj-paper": Reading(
-        "AAAI 17820",
+        "Ahmed et al. 2021",
         "marjj",
         {
             "future_weight": 20.0,

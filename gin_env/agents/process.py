@@ -13,6 +13,7 @@ import contextlib
 import os
 import queue
 import re
+import select
 import shlex
 import signal
 import subprocess
@@ -20,7 +21,6 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Mapping
 from typing import IO, Any, NoReturn
 
 import numpy as np
@@ -41,6 +41,8 @@ KEPT_VARIABLES = re.compile(
 """Names of the environment variables that a program inherits."""
 CHECK_SECONDS = 0.1
 """Interval, in seconds, between checks whether a program that has not answered has exited."""
+START_SECONDS = 120.0
+"""Seconds that a program has to become ready."""
 EXIT_SECONDS = 0.2
 """Seconds that a program has to exit by itself after its input is closed."""
 MAX_BYTES = 4 * protocol.MAX_CHARACTERS
@@ -64,8 +66,6 @@ class ProcessBot:
     ----------
     command : the program and its arguments, as one string.
     seconds : time limit for a decision, from the first byte of the question to the last byte of the answer.
-    start_seconds : time limit for the program to become ready.
-    env : additional environment variables for the program.
 
     A copy (`copy.deepcopy`) starts the program again.
 
@@ -77,25 +77,16 @@ class ProcessBot:
         during a decision.
     """
 
-    def __init__(
-        self,
-        command: str,
-        seconds: float = 10.0,
-        start_seconds: float = 120.0,
-        env: Mapping[str, str] | None = None,
-    ) -> None:
+    def __init__(self, command: str, seconds: float = 10.0) -> None:
         self.command = command
         self.name = PREFIX + command
-        self._settings = seconds, start_seconds, env
         self.seconds = check_number("seconds", seconds, 0.0, 1e6)
-        start_seconds = check_number("start_seconds", start_seconds, 0.0, 1e6)
         try:
             arguments = shlex.split(command)
         except ValueError as error:
             raise ProcessBotError(f"{self.name}: the command cannot be read: {error}") from error
         if not arguments:
             raise ProcessBotError(f"{PREFIX} needs a command, such as {PREFIX}gin-rummy serve-bot simple")
-        variables = _environment(env)
         try:
             self._process = subprocess.Popen(
                 arguments,
@@ -103,32 +94,39 @@ class ProcessBot:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
-                env=variables,
+                env={
+                    name: value
+                    for name, value in os.environ.items()
+                    if KEPT_VARIABLES.fullmatch(name.upper())
+                },
                 **_OWN_GROUP,
             )
         except (OSError, ValueError) as error:
             raise ProcessBotError(f"{self.name}: it does not start: {error}") from error
         self._questions: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._replies: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        stopped = threading.Event()
         # Reads and writes can block forever. A thread keeps them from blocking the caller on every platform.
         threading.Thread(
             target=_exchange,
-            args=(self._process.stdin, self._process.stdout, self._questions, self._replies),
+            args=(self._process.stdin, self._process.stdout, self._questions, self._replies, stopped),
             daemon=True,
         ).start()
         messages = threading.Thread(
-            target=_show_messages, args=(self._process.stderr, self.name), daemon=True
+            target=_show_messages, args=(self._process.stderr, self.name, stopped), daemon=True
         )
         messages.start()
-        self.close = weakref.finalize(self, _stop, self._process, self._questions, messages, os.getpid())
+        self.close = weakref.finalize(
+            self, _stop, self._process, self._questions, messages, stopped, os.getpid()
+        )
         stop_at_end(self.close)
         self._number = 0
-        ready = self._ask({"type": "hello", "protocol": protocol.VERSION}, start_seconds)
+        ready = self._ask({"type": "hello", "protocol": protocol.VERSION}, START_SECONDS)
         if ready.get("type") != "ready" or ready.get("protocol") != protocol.VERSION:
             self._fail(f'it is not ready: {{"type": "ready", "protocol": {protocol.VERSION}}} was expected')
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ProcessBot:
-        return ProcessBot(self.command, *self._settings)
+        return ProcessBot(self.command, self.seconds)
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
@@ -191,23 +189,12 @@ class ProcessBot:
         raise ProcessBotError(f"{self.name}: {what}")
 
 
-def _environment(env: Mapping[str, str] | None) -> dict[str, str]:
-    """Return the environment of a program: the variables that it inherits, updated with `env`."""
-    if env is not None and not isinstance(env, Mapping):
-        raise TypeError(f"env must be a mapping of names to texts, not {env!r}")
-    kept = {name: value for name, value in os.environ.items() if KEPT_VARIABLES.fullmatch(name.upper())}
-    for name, value in (env or {}).items():
-        if not isinstance(name, str) or not isinstance(value, str):
-            raise TypeError(f"env must be a mapping of names to texts, not {env!r}")
-        kept[name] = value
-    return kept
-
-
 def _exchange(
     stdin: IO[bytes],
     stdout: IO[bytes],
     questions: queue.SimpleQueue[bytes | None],
     replies: queue.SimpleQueue[bytes],
+    stopped: threading.Event,
 ) -> None:
     """Write each question to the program and put one line of its output in `replies`.
 
@@ -220,12 +207,12 @@ def _exchange(
             try:
                 while question:
                     question = question[stdin.write(question) :]
-                replies.put(_read_line(stdout, unread))
+                replies.put(_read_line(stdout, unread, stopped))
             except (OSError, ValueError):  # the program no longer reads, or is being stopped
                 replies.put(b"")
 
 
-def _show_messages(stderr: IO[bytes], name: str) -> None:
+def _show_messages(stderr: IO[bytes], name: str, stopped: threading.Event) -> None:
     """Copy a program's standard error to ours, without control characters and up to `MAX_MESSAGE_BYTES`.
 
     The rest is read and dropped, so that the program does not block.
@@ -233,7 +220,7 @@ def _show_messages(stderr: IO[bytes], name: str) -> None:
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     left = MAX_MESSAGE_BYTES
     with stderr, contextlib.suppress(OSError, ValueError):  # the program is being stopped
-        while chunk := stderr.read(1 << 16):
+        while chunk := _read(stderr, stopped):
             text = decoder.decode(chunk[:left])
             if 0 < left <= len(chunk):
                 text += f"\ngin-env: nothing more of the standard error of {name} is shown\n"
@@ -243,7 +230,7 @@ def _show_messages(stderr: IO[bytes], name: str) -> None:
                 sys.stderr.flush()
 
 
-def _read_line(stream: IO[bytes], unread: bytearray) -> bytes:
+def _read_line(stream: IO[bytes], unread: bytearray, stopped: threading.Event) -> bytes:
     """Return the next line, or the remaining bytes if the stream ends or the line is too long.
 
     Bytes after the line stay in `unread`.
@@ -251,7 +238,7 @@ def _read_line(stream: IO[bytes], unread: bytearray) -> bytes:
     searched = 0
     while (end := unread.find(b"\n", searched) + 1) == 0 and len(unread) <= MAX_BYTES:
         searched = len(unread)
-        chunk = stream.read(1 << 16)
+        chunk = _read(stream, stopped)
         if not chunk:
             break
         unread += chunk
@@ -260,15 +247,25 @@ def _read_line(stream: IO[bytes], unread: bytearray) -> bytes:
     return line
 
 
+def _read(stream: IO[bytes], stopped: threading.Event) -> bytes:
+    """Return the next bytes of a pipe; nothing at its end, or soon after `stopped` (not on Windows)."""
+    while sys.platform != "win32" and not select.select([stream], [], [], EXIT_SECONDS)[0]:
+        if stopped.is_set():
+            return b""
+    return stream.read(1 << 16)
+
+
 def _stop(
     process: subprocess.Popen[bytes],
     questions: queue.SimpleQueue[bytes | None],
     messages: threading.Thread,
+    stopped: threading.Event,
     owner: int,
 ) -> None:
     """Stop a program and all processes that it started.
 
     Its input is closed first, so that it can exit by itself within `EXIT_SECONDS`; then its group is killed.
+    The threads end too, even if a process that left the group still holds the output open.
     """
     if os.getpid() != owner:  # a fork, which does not own the program
         return
@@ -280,6 +277,7 @@ def _stop(
     _kill_group(process)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(5)
+    stopped.set()
     with contextlib.suppress(RuntimeError):  # called by the garbage collector in that thread
         # Let it show the last messages; a thread that prints must not outlive the interpreter.
         messages.join(EXIT_SECONDS)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gin_env.agents.base import act_by
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
 from gin_env.game.cards import count_cards, nth_card
 from gin_env.game.engine import discards_allowed, knocks_allowed
@@ -22,9 +23,7 @@ class RandomBot:
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
-        actions = np.empty(len(view), np.int64)
-        _act(view.records, actions)
-        return actions
+        return act_by(_act, view)
 
 
 @kernel

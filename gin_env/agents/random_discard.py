@@ -10,7 +10,7 @@ Readings:
 - Like ``simple``, it does not repeat a {drawn, discarded} pair while it can discard another unmelded card.
 - It knocks whenever the deadwood after its random discard allows it ("knock as soon as possible").
 
-The paper gives no win rate. Results: docs/results/paper-000.md, "Control bots".
+The paper gives no win rate. Results: docs/results/gallucci2021.md, "Control bots".
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gin_env.agents.base import act_by
 from gin_env.agents.simple import repeated_discards, simple_draw
 from gin_env.game.cards import pick_card
 from gin_env.game.engine import discards_allowed
@@ -36,9 +37,7 @@ class RandomDiscardBot:
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
-        actions = np.empty(len(view), np.int64)
-        _act(view.records, actions)
-        return actions
+        return act_by(_act, view)
 
 
 @kernel

@@ -22,20 +22,22 @@ BOTS: Registry[Any] = Registry(
             summary="The challenge's Simple player, the standard opponent",
         ),
         "random-discard": Declaration(
-            "random_discard:RandomDiscardBot", summary="Simple with random discards (paper 002)"
+            "random_discard:RandomDiscardBot", summary="Simple with random discards (Truong and Neller 2021)"
         ),
         "medium": Declaration(
-            "medium:MediumBot", summary="The medium player of paper 000: keeps cards that may still be melded"
+            "medium:MediumBot", summary="Keeps cards that may still be melded (Gallucci et al. 2021, medium)"
         ),
         "tonic": Declaration(
-            "tonic:TonicBot", summary="Expert heuristics: pairs, safe discards and a tuned knock (paper 001)"
+            "tonic:TonicBot", summary="Heuristics: pairs, safe discards, a tuned knock (Larkin et al. 2021)"
         ),
         "utility": Declaration(
             "utility:UtilityBot",
-            summary="The utility scores of a game programmer's report (paper 004)",
+            summary="The utility scores of a game programmer's report (Keats 2017)",
             held_out=True,
         ),
-        "late-knock": Declaration("late_knock:LateKnockBot", summary="Simple that knocks later (paper 002)"),
+        "late-knock": Declaration(
+            "late_knock:LateKnockBot", summary="Simple that knocks later (Truong and Neller 2021)"
+        ),
         "marjj": Declaration(
             "marjj:MarjjBot",
             summary="A reading of the 2021 champion: heuristics with lines of play",
@@ -47,20 +49,21 @@ BOTS: Registry[Any] = Registry(
             held_out=True,
         ),
         "safe-discard": Declaration(
-            "safe_discard:SafeDiscardBot", summary="Discards what an estimator believes is safe (paper 003)"
+            "safe_discard:SafeDiscardBot",
+            summary="Discards what an estimator believes is safe (Francis et al. 2021)",
         ),
         "heuristics": Declaration(
             "fitness:HeuristicsBot",
-            summary="The discard heuristics of paper 000, voting without a table",
+            summary="The discard heuristics of Gallucci et al. 2021, voting without a table",
             files_by_parameter=_CFR_TABLE,
         ),
         "fitness-cfr": Declaration(
             "fitness:FitnessCfrBot",
-            summary="A CFR table that discards by card fitness (paper 000)",
+            summary="A CFR table that discards by card fitness (Gallucci et al. 2021)",
             files_by_parameter=_CFR_TABLE,
         ),
         "cfr": Declaration(
-            "cfr.bot:CfrBot", summary="The CFR table of paper 000 alone", files_by_parameter=_CFR_TABLE
+            "cfr.bot:CfrBot", summary="The table of fitness-cfr alone", files_by_parameter=_CFR_TABLE
         ),
         "cfr-plus": Declaration(
             "cfr.bot:CfrPlusBot",
@@ -70,17 +73,17 @@ BOTS: Registry[Any] = Registry(
         ),
         "offensive": Declaration(
             "hand_strength.bots:OffensiveBot",
-            summary="Hand-strength network: discards for its own hand (paper 002)",
+            summary="Hand-strength network: discards for its own hand (Truong and Neller 2021)",
             needs_torch=True,
             files_by_parameter=_HAND_STRENGTH_NETWORK,
         ),
         "defensive": Declaration(
             "hand_strength.bots:DefensiveBot",
-            summary="Discards against the opponent's hand, by equation 5 (paper 002)",
+            summary="Discards against the opponent's hand, by equation 5 (Truong and Neller 2021)",
         ),
         "balanced": Declaration(
             "hand_strength.bots:BalancedBot",
-            summary="Offensive and defensive scores weighed against each other (paper 002)",
+            summary="Offensive and defensive scores weighed against each other (Truong and Neller 2021)",
             needs_torch=True,
             files_by_parameter=_HAND_STRENGTH_NETWORK,
         ),

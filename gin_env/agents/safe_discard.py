@@ -33,9 +33,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gin_env import estimators
+from gin_env.agents.base import act_by
 from gin_env.agents.simple import repeated_discards, simple_draw
 from gin_env.estimators.base import NeedsHands
-from gin_env.estimators.omniscient import OmniscientEstimator
 from gin_env.estimators.risk import discard_risk
 from gin_env.game.actions import DRAW_UPCARD, KNOCK
 from gin_env.game.cards import NUM_CARDS, card_bit, lowest_card, pick_card
@@ -76,7 +76,7 @@ class SafeDiscardBot:
     Raises
     ------
     ValueError
-        If the estimator is ``omniscient``, which needs the opponent's hand; see `ClairvoyantSafeDiscardBot`.
+        If the estimator is ``omniscient``, which needs the opponent's hand.
     """
 
     name = "safe-discard"
@@ -94,8 +94,7 @@ class SafeDiscardBot:
         if isinstance(self.estimator, NeedsHands):
             raise ValueError(
                 f"a bot does not see the opponent's hand, so it cannot use the estimator "
-                f"{self.estimator.name!r}; "
-                "gin_env.agents.safe_discard.ClairvoyantSafeDiscardBot is the bot that cheats"
+                f"{self.estimator.name!r}"
             )
         self.caution = check_number("caution", caution, 0, 1000)
         self.draw = check_switch("draw", draw)
@@ -119,45 +118,9 @@ class SafeDiscardBot:
         return (phase == DISCARD) & (self.caution > 0 or self.knock)
 
     def _decide(self, view: PlayerView, estimates: np.ndarray) -> np.ndarray:
-        actions = np.empty(len(view), np.int64)
         draw_margin = self.draw_margin if self.draw else np.inf
         knock_above = self.knock_above if self.knock else -np.inf
-        _act(view.records, estimates, self.caution, draw_margin, knock_above, actions)
-        return actions
-
-
-class ClairvoyantSafeDiscardBot(SafeDiscardBot):
-    """`SafeDiscardBot` with the ``omniscient`` estimator, which sees the opponent's cards.
-
-    The parameters are those of `SafeDiscardBot`. `gin_env.agents.make` does not create this bot, and it plays
-    only in matches with ``clairvoyant=True``, since views never contain the opponents' hands::
-
-        gin_env.play_match(ClairvoyantSafeDiscardBot(), "simple", games=20_000, clairvoyant=True)
-    """
-
-    name = "clairvoyant-safe-discard"
-
-    def __init__(
-        self,
-        caution: float = 3.0,
-        draw: bool = False,
-        knock: bool = False,
-        draw_margin: float = 2.0,
-        knock_above: float = 10.0,
-    ) -> None:
-        super().__init__("uniform", caution, draw, knock, draw_margin, knock_above)
-        self.omniscient = OmniscientEstimator()
-
-    def act(self, view: PlayerView) -> np.ndarray:
-        """Raise ValueError, since views never contain the opponents' hands."""
-        raise ValueError(
-            f"{self.name} needs the opponents' hands, which views never contain: "
-            "play_match(..., clairvoyant=True) shows them"
-        )
-
-    def act_clairvoyantly(self, view: PlayerView, opponent_hands: np.ndarray) -> np.ndarray:
-        """Act as `Agent.act` does, given the opponents' hands as masks, uint64 (n,)."""
-        return self._decide(view, self.omniscient.estimate_hands(opponent_hands))
+        return act_by(_act, view, estimates, (self.caution, draw_margin, knock_above))
 
 
 # --- Drawing --------------------------------------------------------------------------------------------
@@ -299,16 +262,9 @@ def safe_discard_action(
 
 
 @kernel
-def _act(views, estimates, caution, draw_margin, knock_above, actions):
+def _act(views, estimates, parameters, actions):
     for index in range(len(views)):
         view = views[index]
         actions[index] = safe_discard_action(
-            view.public,
-            view.private,
-            view.player,
-            view.random,
-            estimates[index],
-            caution,
-            draw_margin,
-            knock_above,
+            view.public, view.private, view.player, view.random, estimates[index], *parameters
         )

@@ -16,7 +16,7 @@ threshold and 68 % against a threshold of 4, and that against Simple these two t
 equivalent" (the figure with the numbers is lost). Reading: `VARIABLE_KNOCK`, which is 10 up to the bot's
 fourth turn and then falls by two each turn, down to 3. It comes closest to the reported figures.
 
-Results: docs/results/paper-001.md, "Knock thresholds".
+Results: docs/results/larkin2021.md, "Knock thresholds".
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -27,6 +27,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gin_env.agents.base import act_by
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, is_discard
 from gin_env.game.batch_kernels import play_and_score
@@ -68,9 +69,7 @@ class SimpleBot:
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
-        actions = np.empty(len(view), np.int64)
-        _act(view.records, self.knock_limits, actions)
-        return actions
+        return act_by(_act, view, self.knock_limits)
 
     def play_turns(self, games: Games, which: np.ndarray, both_seats: bool) -> None:
         """See `PlaysTurns.play_turns`. Raises IndexError for a game that is over or unknown."""

@@ -25,7 +25,7 @@ Readings where the paper is silent:
 
 The authors also propose `filtered_fallback`, `break_pairs` and `depth_growth`. They are off by default; see
 `TonicBot`.
-Results: docs/results/paper-001.md, "Tuning".
+Results: docs/results/larkin2021.md, "Tuning".
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -37,6 +37,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gin_env.agents.base import act_by
 from gin_env.agents.simple import knock_limits, points_by_turn
 from gin_env.estimators.logistic import cards_held
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD
@@ -147,9 +148,7 @@ class TonicBot:
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
-        actions = np.empty(len(view), np.int64)
-        _act(view.records, self._parameters, actions)
-        return actions
+        return act_by(_act, view, self._parameters)
 
 
 # --- Pairs --------------------------------------------------------------------------------------------

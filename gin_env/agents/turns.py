@@ -10,45 +10,44 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from gin_env.agents.base import Agent, Clairvoyant
+from gin_env.agents.base import Agent
 from gin_env.batch import Games
 
 
-def play_bot(games: Games, bot: Agent, which: np.ndarray, clairvoyant: bool = False) -> None:
+def play_bot(games: Games, bot: Agent, which: np.ndarray) -> None:
     """Let a bot decide and play one action in each of these games, where it is to move.
 
     Parameters
     ----------
     which : indices of games, integers (n,).
-    clairvoyant : a `Clairvoyant` bot is given the opponents' hands. Results must say so.
 
     Raises TypeError, ValueError or IllegalActionError, naming the bot, if its actions cannot be played.
     """
     which = games.check_different(which)
     view = games.views(which, checked=False)
-    if clairvoyant and isinstance(bot, Clairvoyant):
-        hands = games.state["private"]["hand"][which, 1 - games.to_move()[which]]
-        actions = bot.act_clairvoyantly(view, hands)
-    else:
-        actions = bot.act(view)
-    actions = check_bot_actions(bot, actions, len(which))
+    try:
+        actions = check_bot_actions(bot, bot.act(view), len(which))
+    except Exception as error:
+        first = f"the first of {len(which)} positions" if len(which) > 1 else "the position"
+        error.add_note(
+            f"bot {bot.name!r} was to decide in game {games.numbers[which[0]]}, {first}:\n{view[0]}"
+        )
+        raise
     games.play(which, actions, who=f"bot {bot.name!r}", checked=False)
 
 
-def play_turns(
-    games: Games, bot: Agent, which: np.ndarray, both_seats: bool = False, clairvoyant: bool = False
-) -> None:
+def play_turns(games: Games, bot: Agent, which: np.ndarray, both_seats: bool = False) -> None:
     """Let a bot play at least one action, and at most its turn, in each of these games, where it is to move.
 
     With `both_seats` it plays for both players, and may play to the end of the hand. The games are the same
-    as with `play_bot`, however often either is called; so are the other parameters and the errors.
+    as with `play_bot`, however often either is called; so are the errors.
     """
     whole_turns = getattr(bot, "play_turns", None)  # isinstance(bot, PlaysTurns) is far slower
-    if whole_turns is not None and not (clairvoyant and isinstance(bot, Clairvoyant)):
+    if whole_turns is not None:
         whole_turns(games, which, both_seats)
         games.deal_fixed_decks(which)
     else:
-        play_bot(games, bot, which, clairvoyant)
+        play_bot(games, bot, which)
 
 
 def play_seated(

@@ -22,7 +22,7 @@ Readings:
 
 The paper gives no win rate, only "2-3 times the total end score" of a dummy. Its rules keep high pairs to the
 end of the hand and ignore the cards that the opponent took.
-Results: docs/results/paper-000.md, "Control bots".
+Results: docs/results/gallucci2021.md, "Control bots".
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -31,6 +31,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gin_env.agents.base import act_by
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD
 from gin_env.game.cards import ACES, CARD_VALUES, NUM_RANKS, card_bit, count_cards, lowest_card, pick_card
 from gin_env.game.engine import discards_allowed
@@ -70,9 +71,7 @@ class UtilityBot:
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
-        actions = np.empty(len(view), np.int64)
-        _act(view.records, self.draw_above, self.late_stock, self.knock_at, actions)
-        return actions
+        return act_by(_act, view, (self.draw_above, self.late_stock, self.knock_at))
 
 
 @kernel
@@ -177,9 +176,7 @@ def utility_action(
 
 
 @kernel
-def _act(views, draw_above, late_stock, knock_at, actions):
+def _act(views, parameters, actions):
     for index in range(len(views)):
         view = views[index]
-        actions[index] = utility_action(
-            view.public, view.private, view.player, view.random, draw_above, late_stock, knock_at
-        )
+        actions[index] = utility_action(view.public, view.private, view.player, view.random, *parameters)

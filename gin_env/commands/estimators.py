@@ -33,10 +33,10 @@ def estimators(
         Path | None, typer.Option(help="CSV file to write, with a line for each estimator and turn")
     ] = None,
     plot_folder: Annotated[
-        Path | None, typer.Option(help="Folder for pictures: paper 003's figures, log loss and calibration")
+        Path | None, typer.Option(help="Folder for pictures: the metrics by turn, and calibration")
     ] = None,
 ) -> None:
-    """List the estimators, or compare some by paper 003's metrics, log loss and calibration, turn by turn."""
+    """List the estimators, or compare some by log loss and the metrics of Francis et al. 2021."""
     from gin_env import estimators as known
     from gin_env.estimators.registry import ESTIMATORS
 

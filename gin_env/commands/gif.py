@@ -19,7 +19,7 @@ app = typer.Typer()
     "`gin-rummy gif runs/ppo/policy.safetensors simple mine.gif --width 480 --seconds 0.6`",
 )
 def gif(
-    a: Annotated[str, typer.Argument(help=BOT_HELP + " Shown below.")],
+    a: Annotated[str, typer.Argument(help=f"{BOT_HELP} Shown below.")],
     b: Annotated[str, typer.Argument(help="Its opponent, shown above")],
     file: Annotated[Path, typer.Argument(help="File to write (.gif)")],
     seed: Seed = 0,

@@ -48,7 +48,7 @@ def _describe_bot(name: str) -> dict[str, Any]:
     except ImportError as error:
         defaults, missing = {}, str(error)
     if reading is not None:
-        summary = f"The reading of {reading.bot} closest to paper {reading.paper}; never changes"
+        summary = f"The reading of {reading.bot} closest to {reading.paper}; never changes"
     else:
         summary = BOTS.declarations[name].summary
     return {"name": name, "summary": summary, "parameters": defaults, "missing": missing}

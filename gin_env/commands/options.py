@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from tqdm import tqdm
-from typer.core import TyperCommand
 
 if TYPE_CHECKING:
     from gin_env.matches.match_log import MatchLog
     from gin_env.support.workers import Workers
 
 BOT_HELP = (
-    "Name of a bot, with parameters as in `simple:knock_at=4`, path of a trained policy (.safetensors), or "
-    "class of your own as `module:Class`. Convert a Stable-Baselines3 .zip with `gin-rummy convert` first: "
-    "it may contain code."
+    "Name of a bot, with parameters as in `simple:knock_at=4`, path of a trained policy (.safetensors, or "
+    ".zip of Stable-Baselines3), or class of your own as `module:Class`. Also a program as "
+    "`process:COMMAND`, or a language model as `chat:MODEL@URL`."
 )
 STANDARD_OUTPUT = Path("/dev/stdout")
 
@@ -70,7 +69,7 @@ RulesOption = Annotated[
         parser=_rules,
         metavar="NAME|RULE=VALUE,...",
         help="Rules to play by: a preset, such as `oklahoma`, or single rules, such as "
-        "`knock_limit=7,oklahoma=true` (docs/rules.md)",
+        "`knock_limit=7,oklahoma=true`; `gin-rummy rules` lists them",
         show_default="eaai",
     ),
 ]
@@ -92,8 +91,15 @@ Json = Annotated[
 ]
 Record = Annotated[
     Path | None,
+    typer.Option(help="Append every game to this file as a line of JSON, for `gin-rummy replay`"),
+]
+Luck = Annotated[
+    bool | None,
     typer.Option(
-        help="Append every game to this file as a line of JSON (docs/records.md), for `gin-rummy replay`"
+        "--luck/--no-luck",
+        show_default=False,
+        help="Also show the result without the luck of the cards, which fewer games tell; "
+        "default: for slow bots",
     ),
 ]
 DataEstimator = Annotated[str, typer.Option(help="Estimator of the opponent's hand in the data")]
@@ -121,31 +127,17 @@ WorkerCount = Annotated[
 Ray = Annotated[
     str | None,
     typer.Option(
-        metavar="[ADDRESS]",
-        help="Play on a Ray cluster: this machine's, or the one at HOST:PORT; the result is the same",
+        metavar="auto|ADDRESS",
+        help="Play on a Ray cluster: this machine's (`auto`), or the one at HOST:PORT; same result",
     ),
 ]
-_HERE = "auto-or-local"
-"""The value of ``--ray`` without an address."""
-
-
-class PlaysAnywhere(TyperCommand):
-    """A command with the options `WorkerCount` and `Ray`; the address of ``--ray`` is optional."""
-
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        """Insert the default value after a bare ``--ray``, which Typer does not support."""
-        args = list(args)
-        for index, word in enumerate(args):
-            if word == "--ray" and (index + 1 == len(args) or args[index + 1].startswith("-")):
-                args[index] = f"--ray={_HERE}"
-        return super().parse_args(ctx, args)
 
 
 def workers_of(count: int | Literal["all"] | None, ray: str | None) -> Workers:
     """Return the workers requested by `WorkerCount` and `Ray`; they start when there is work."""
     from gin_env.support.workers import Workers
 
-    return Workers(count, ray=False if ray is None else True if ray == _HERE else ray)
+    return Workers(count, ray=False if ray is None else True if ray == "auto" else ray)
 
 
 def is_terminal() -> bool:
@@ -196,6 +188,14 @@ def progress_bar(total: int | None, unit: str, desc: str | None = None) -> tqdm[
 def say(text: object, json: Path | None = None) -> None:
     """Print a result, to standard error if standard output is used for JSON."""
     typer.echo(text, err=json == STANDARD_OUTPUT)
+
+
+def write_outputs(*outputs: tuple[Path | None, Callable[[Path], object]]) -> None:
+    """Write each output whose file was named, and print the names of the files."""
+    for path, write in outputs:
+        if path is not None:
+            write(path)
+    say_written(*(path for path, _ in outputs))
 
 
 def say_written(*paths: Path | None) -> None:

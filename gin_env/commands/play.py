@@ -79,7 +79,7 @@ def play(
         save.parent.mkdir(parents=True, exist_ok=True)
     check_targets(save, record, save.with_name(FILE_NAME))
     if not is_terminal():
-        raise ValueError("gin-rummy play needs an interactive terminal; use --web to play in a browser")
+        raise ValueError("this needs an interactive terminal; use --web to play in a browser")
     if resume:
         if seed is not None:
             raise ValueError("--resume continues the deals of the saved game: omit --seed")

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-KEYS = "Enter: next, b: back, h: next hand, q: quit"
 NO_JUDGE = "none"
 
 
@@ -24,7 +23,7 @@ NO_JUDGE = "none"
     rich_help_panel="Play",
     epilog="Examples:  \n`gin-rummy replay games.jsonl`  \n"
     "`gin-rummy replay games.jsonl --game 3 --bot simple --bot policy`  \n"
-    "`gin-rummy replay games.jsonl --all --judge none`  \n"
+    "`gin-rummy replay games.jsonl --plain --judge none`  \n"
     "`gin-rummy explain --record games.jsonl --game 3 --step 17`",
 )
 def replay(
@@ -39,9 +38,8 @@ def replay(
         ),
     ] = None,
     plain: Annotated[
-        bool, flag("--plain", "Print plain text, one position per Enter, instead of the full screen")
+        bool, flag("--plain", "Print the whole game as plain text instead of the full screen")
     ] = False,
-    everything: Annotated[bool, flag("--all", "Print the whole game in plain text")] = False,
     judge: Annotated[
         str,
         typer.Option(help="Bot whose values judge the moves; `none`: no table of mistakes"),
@@ -68,7 +66,7 @@ def replay(
         refuse_options(
             context,
             "the page of --web has no such choice",
-            *("plain", "everything", "judge", "worst", "estimator", "letters"),
+            *("plain", "judge", "worst", "estimator", "letters"),
         )
         _bots(bot or [])
         serve(TableApi(recorded=records.read_one(file, game), bots=list(bot or [])), host, port)
@@ -76,14 +74,14 @@ def replay(
     judging = None if judge == NO_JUDGE else _judge(judge)
     bots = _bots(bot or [])
     recorded = records.read_one(file, game)
-    if not (plain or everything) and _screen_is_possible():
+    if not plain and _screen_is_possible():
         from gin_env.ui.hints import make_estimator
         from gin_env.ui.replay_app import ReplayApp
 
         make_estimator(estimator)
         ReplayApp(recorded, list(bots), judging, worst, estimator, letters).run()
     else:
-        _replay_in_text(recorded, bots, everything, judging, worst)
+        _replay_in_text(recorded, bots, judging, worst)
 
 
 def _screen_is_possible() -> bool:
@@ -134,56 +132,17 @@ def _opinions(bots: dict[str, Agent], steps: list[Position]) -> dict[str, list[i
     return {name: chosen_actions(bot, views_of(steps)).tolist() for name, bot in bots.items()}
 
 
-def _replay_in_text(
-    game: GameRecord, bots: dict[str, Agent], everything: bool, judging: Agent | None, worst: int
-) -> None:
-    from gin_env.ui.opinions import decisions
-    from gin_env.ui.replay_text import position_text, title
+def _replay_in_text(game: GameRecord, bots: dict[str, Agent], judging: Agent | None, worst: int) -> None:
+    from gin_env.ui.opinions import decisions, judge
+    from gin_env.ui.replay_text import blunders_text, position_text, title
 
     steps = decisions(game)
     opinions = _opinions(bots, steps)
     typer.echo(f"{title(game)}\n")
-    texts, number, positions = [], 0, game.positions()
-    for position in positions:
+    texts, number = [], 0
+    for position in game.positions():
         number += position.is_decision
         texts.append(position_text(game, position, number, opinions))
-    if everything:
-        typer.echo("\n\n".join(texts))
-    else:
-        _step_through(texts, [position.hand for position in positions])
+    typer.echo("\n\n".join(texts))
     if judging is not None:
-        _print_blunders(game, steps, judging, worst)
-
-
-def _step_through(texts: list[str], hands: list[int]) -> None:
-    """Show the texts one at a time, controlled by keys, until the input ends."""
-    place = 0
-    while place < len(texts):
-        typer.echo(texts[place])
-        key = _key()
-        if key == "q":
-            return
-        if key == "b":
-            place = max(place - 1, 0)
-        elif key == "h":
-            place = next(
-                (later for later in range(place, len(texts)) if hands[later] > hands[place]), len(texts)
-            )
-        else:
-            place += 1
-
-
-def _key() -> str:
-    try:
-        return (
-            str(typer.prompt(f"[{KEYS}]", default="", show_default=False, prompt_suffix=" ")).strip().lower()
-        )
-    except typer.Abort:  # the end of the input, or Ctrl-C
-        return "q"
-
-
-def _print_blunders(game: GameRecord, steps: list[Position], bot: Agent, most: int) -> None:
-    from gin_env.ui.opinions import judge
-    from gin_env.ui.replay_text import blunders_text
-
-    typer.echo(f"\n{blunders_text(game, judge(steps, bot), bot.name, most)}")
+        typer.echo(f"\n{blunders_text(game, judge(steps, judging), judging.name, worst)}")

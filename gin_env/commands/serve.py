@@ -22,8 +22,7 @@ app = typer.Typer()
 def serve_bot(bot: Annotated[str, typer.Argument(help=BOT_HELP)]) -> None:
     """Answer for a bot on standard input and output, one JSON object per line, until the input ends.
 
-    The lines are described in docs/protocol.md. An invalid line is answered with an error and
-    changes nothing.
+    An invalid line is answered with an error and changes nothing.
     """
     from gin_env import agents
     from gin_env.matches.serving import serve

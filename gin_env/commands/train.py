@@ -37,7 +37,6 @@ def train(
 
         from gin_env.training import ppo
         from gin_env.training.generations import program as generations
-        from gin_env.training.program import Settings
     except ImportError as error:
         raise ImportError('training needs PyTorch: pip install "gin-env[train]"') from error
     words = arguments or []
@@ -48,5 +47,6 @@ def train(
         )
         generations.climb(options)
         return
-    settings = tyro.cli(Settings, prog="gin-rummy train", args=words, description=Settings.__doc__)
-    ppo.train(settings, settings.resume_command()).announce()
+    about = ppo.PPOSettings.__doc__
+    settings = tyro.cli(ppo.PPOSettings, prog="gin-rummy train", args=words, description=about)
+    ppo.train(settings).announce()

@@ -13,8 +13,8 @@ episode and pays -1 to the offender and 0 to the other player, the one case wher
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,24 +24,14 @@ from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
 from gin_env.batch import Episode, Games, Reward
-from gin_env.envs.estimate_plane import EstimatePlane
-from gin_env.envs.snapshots import (
-    EnvironmentState,
-    check_state,
-    copy_attributes,
-    copy_games,
-    games_setting,
-    restore_attributes,
-    restore_games,
-)
-from gin_env.envs.spaces import action_space, check_contents, observation_space
+from gin_env.envs.encoder import Encoder, Observation, row
+from gin_env.envs.snapshots import EnvironmentState, Restorable, check_state
 from gin_env.estimators.base import Estimator
 from gin_env.game.actions import NUM_ACTIONS, check_action
+from gin_env.game.cards import NUM_CARDS, cards_of
 from gin_env.game.deals import check_deal_options
-from gin_env.game.rules import Rules
+from gin_env.game.rules import RulesLike
 from gin_env.game.streams import check_seed, fresh_seed
-from gin_env.observations.candidates import ENTRIES, NO_ACTION
-from gin_env.observations.memory import ENTRY
 from gin_env.observations.views import PlayerView
 from gin_env.ui.screen import RENDER_MODES, Screen, check_render_mode
 
@@ -66,20 +56,23 @@ class _OrderEnforcingWrapper(wrappers.OrderEnforcingWrapper):
 
     def get_state(self) -> EnvironmentState:
         state = self.unwrapped.get_state()
-        layers = [copy_attributes(layer, names) for layer, names in self._layers()]
+        layers = [
+            copy.deepcopy({name: value for name, value in vars(layer).items() if name != "env"})
+            for layer in self._layers()
+        ]
         return EnvironmentState(("env", *state.setting), {"raw": state, "layers": layers})
 
     def set_state(self, state: EnvironmentState) -> None:
-        values = check_state(state, ("env", *self.unwrapped.setting()))
+        values = check_state(state, ("env", *self.unwrapped._whole_setting()))
         self.unwrapped.set_state(values["raw"])
-        for (layer, _), attributes in zip(self._layers(), values["layers"], strict=True):
-            restore_attributes(layer, attributes)
+        for layer, attributes in zip(self._layers(), values["layers"], strict=True):
+            vars(layer).update(copy.deepcopy(attributes))
 
-    def _layers(self) -> list[tuple[AECEnv, tuple[str, ...]]]:
-        """Return these wrappers, outermost first, with the names of what changes in each."""
+    def _layers(self) -> list[AECEnv]:
+        """Return these wrappers, outermost first."""
         layers, layer = [], self
         while layer is not self.unwrapped:
-            layers.append((layer, tuple(name for name in vars(layer) if name != "env")))
+            layers.append(layer)
             layer = layer.env
         return layers
 
@@ -115,7 +108,7 @@ def register() -> None:
         register_with_pettingzoo("aec", REGISTERED_ID, entry_point="gin_env.envs.gin_rummy_v0:env")
 
 
-class TwoPlayers(AECEnv):
+class TwoPlayers(Restorable, AECEnv):
     """The common part of the two-player environments."""
 
     _begun = False
@@ -130,6 +123,7 @@ class TwoPlayers(AECEnv):
         "_cumulative_rewards",
         "_mask",
         "_begun",
+        "games",
     )
     """Names of the attributes that change in play."""
     games: Games
@@ -152,18 +146,10 @@ class TwoPlayers(AECEnv):
         Raises `gymnasium.error.ResetNeeded` before the first reset.
         """
         self._check_reset()
-        values = {"games": copy_games(self.games), "attributes": copy_attributes(self, self._CHANGING)}
-        return EnvironmentState(self.setting(), values)
+        return super().get_state()
 
-    def set_state(self, state: EnvironmentState) -> None:
-        """Continue from a state. Raises TypeError or ValueError for one that does not fit."""
-        values = check_state(state, self.setting())
-        restore_games(self.games, values["games"])
-        restore_attributes(self, values["attributes"])
-
-    def setting(self) -> tuple[Any, ...]:
-        """Return what two environments must have in common to exchange states."""
-        return self.metadata["name"], *games_setting(self.games)
+    def _setting(self) -> tuple[Any, ...]:
+        return (self.metadata["name"],)
 
     def _check_reset(self) -> None:
         if not self._begun:
@@ -222,16 +208,11 @@ class raw_env(TwoPlayers):
     ---------
     render_mode : None, ``"human"`` (a window), ``"ansi"`` (text) or ``"rgb_array"`` (uint8 (640, 960, 3)).
         All show both hands, so they are for spectators.
-    rules : default `Rules()`.
+    rules : `Rules`, their text such as ``"oklahoma"``, or a mapping; default `Rules()`.
     episode : ``"hand"`` (default) or ``"game"``.
     reward : ``"points"`` (default), ``"win"`` or, for games, ``"score"``.
-    estimator : the estimator that fills the observation's ``estimate`` plane: a name from
-        `gin_env.estimators`, with or without parameters, or an object with the `Estimator` interface.
-    candidates : whether observations contain features of each possible action.
-    flat : whether observations are the vector alone, for libraries without dicts. The mask is then only in
-        ``infos[agent]``.
-    memory : whether observations contain what the opponent has shown in the earlier hands of the game, for
-        ``episode="game"``.
+    estimator, candidates, flat, memory : see `gin_env.envs.encoder.Encoder`. With ``flat=True`` the mask is
+        only in ``infos[agent]``.
 
     Version History
     ---------------
@@ -244,12 +225,12 @@ class raw_env(TwoPlayers):
         "is_parallelizable": False,
         "render_fps": 2,
     }
-    _CHANGING = (*TwoPlayers._CHANGING, "_seed", "_episode_number", "_last_hand")
+    _CHANGING = (*TwoPlayers._CHANGING, "_seed", "_episode_number", "_last_hand", "_encoder")
 
     def __init__(
         self,
         render_mode: str | None = None,
-        rules: Rules | None = None,
+        rules: RulesLike = None,
         episode: Episode = "hand",
         reward: Reward = "points",
         estimator: str | Estimator = "uniform",
@@ -258,18 +239,17 @@ class raw_env(TwoPlayers):
         memory: bool = False,
     ) -> None:
         check_render_mode(render_mode)
-        contents = check_contents(candidates, flat, memory, episode)
-        self._with_candidates, self._flat, self._with_memory = contents
         self.render_mode = render_mode
         self.games = Games(1, rules, episode, reward)
         self.rules = self.games.rules
-        self._estimates = EstimatePlane(estimator, 1)
-        self.estimator = self._estimates.estimator
+        self._encoder = Encoder(self.games, estimator, candidates, flat, memory)
+        self.estimator = self._encoder.estimator
 
         self.possible_agents = list(PLAYERS)
         self.agents: list[str] = []
-        self.observation_spaces = {agent: observation_space(*contents) for agent in PLAYERS}
-        self.action_spaces = {agent: action_space() for agent in PLAYERS}
+        self.observation_spaces = dict.fromkeys(PLAYERS, self._encoder.space())
+        self.action_spaces = {agent: spaces.Discrete(NUM_ACTIONS) for agent in PLAYERS}
+        self.state_space = spaces.Box(0, 1, (5 * NUM_CARDS + 4,), np.float32)
 
         self._seed: int | None = None
         self._episode_number = 0
@@ -304,7 +284,7 @@ class raw_env(TwoPlayers):
             self._seed = fresh_seed()
         else:
             self._episode_number += 1
-        self._estimates.forget(self._index)
+        self._encoder.forget(self._index)
         games.begin(
             self._index, np.array([self._seed], np.uint64), np.array([self._episode_number], np.uint64)
         )
@@ -351,7 +331,7 @@ class raw_env(TwoPlayers):
         if self.render_mode == "human":
             self.render()
 
-    def observe(self, agent: str) -> dict[str, np.ndarray] | np.ndarray:
+    def observe(self, agent: str) -> Observation:
         """Return the observation of `agent`: a float32 array (OBSERVATION_SIZE,) and the action mask.
 
         The mask, int8 (107,), equals that in ``infos[agent]``. Unless the agent is to move, it is all zeros
@@ -359,38 +339,32 @@ class raw_env(TwoPlayers):
         new.
         """
         player = self._player_index(agent)
-        vector = self._estimates.observe(self.games, self._index, player)[0]
-        if self._flat:
-            return vector
-        observation = {
-            "observation": vector,
-            "action_mask": (
-                self._mask.copy() if agent == self.agent_selection else np.zeros(NUM_ACTIONS, np.int8)
-            ),
-        }
-        if self._with_candidates:
-            rows, actions, context = self.games.candidates(self._index, player=player)
-            if not observation["action_mask"].any():  # such as after an illegal action that ended the episode
-                rows[:], actions[:] = 0, NO_ACTION
-            observation |= zip(ENTRIES, (rows[0], actions[0], context[0]), strict=True)
-        if self._with_memory:
-            observation[ENTRY] = self.games.memories(self._index, player)[0]
-        return observation
+        mask = self._mask if agent == self.agent_selection else np.zeros(NUM_ACTIONS, np.int8)
+        return row(self._encoder.observe(player, mask[np.newaxis].copy(), self._index), 0)
 
     def player_view(self, agent: str) -> PlayerView:
         """Return the view of `agent`, from which bots decide; `PlayerView.from_env` calls this."""
         return self.games.views(self._index, self._player_index(agent))
 
-    def get_state(self) -> EnvironmentState:
-        state = super().get_state()
-        return replace(state, values=state.values | {"memory": self._estimates.memory.copy()})
+    def state(self) -> np.ndarray:
+        """Return everything, hidden cards included, for the critic of a training, never for a player.
 
-    def set_state(self, state: EnvironmentState) -> None:
-        super().set_state(state)
-        self._estimates.memory = state.values["memory"].copy()
-
-    def setting(self) -> tuple[Any, ...]:
-        return *super().setting(), self.estimator.name
+        The array, float32 (264,) within [0, 1], holds five planes of the 52 cards: the hands of player_0 and
+        player_1, the discard pile, its top card, and the stock, where the next card to be drawn is 1 and the
+        last one nearly 0. Then 1 for the player to move, and both scores as shares of the target.
+        """
+        self._check_reset()
+        state = self.games.state[0]
+        public, stock_left = state["public"], int(state["public"]["stock_left"])
+        planes = np.zeros((5, NUM_CARDS), np.float32)
+        for plane, mask in zip(planes, (*state["private"]["hand"], public["pile"]), strict=False):
+            plane[cards_of(int(mask))] = 1
+        planes[3, public["upcard"] : public["upcard"] + 1] = 1  # none while the taken card is in the hand
+        stock = state["hidden"]["deck"][self.rules.deck_size - stock_left : self.rules.deck_size]
+        planes[4, stock] = np.arange(stock_left, 0, -1) / max(stock_left, 1)
+        to_move = np.eye(2, dtype=np.float32)[public["to_move"]]
+        scores = np.minimum(public["scores"] / self.rules.target_score, 1).astype(np.float32)
+        return np.concatenate([planes.ravel(), to_move, scores])
 
     # --- Rendering --------------------------------------------------------------------------------------
 

@@ -228,8 +228,8 @@ class raw_env(TwoPlayers):
             "action_mask": self._mask.copy() if moving else np.zeros(NUM_ACTIONS, np.int8),
         }
 
-    def setting(self) -> tuple[Any, ...]:
-        return *super().setting(), self._knock_reward, self._gin_reward, self._layoffs
+    def _setting(self) -> tuple[Any, ...]:
+        return *super()._setting(), self._knock_reward, self._gin_reward, self._layoffs
 
     # --- Rendering --------------------------------------------------------------------------------------
 

@@ -11,26 +11,27 @@ to it; once you drop it, its memory is reused.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
+from gymnasium import spaces
 
-from gin_env.agents.policies.policy import describe_training
-from gin_env.batch import Episode, Reward
-from gin_env.envs.learner_seat import IllegalAction, LearnerSeat, Opponents, hand_results
-from gin_env.envs.snapshots import EnvironmentState
-from gin_env.envs.spaces import Observation, action_space, check_contents, observation_space
-from gin_env.estimators.base import Estimator
-from gin_env.game.actions import check_action
+from gin_env.envs.encoder import Observation, row
+from gin_env.envs.learner_seat import LearnerSeat, Opponents, Options, hand_results
+from gin_env.envs.snapshots import Restorable
+from gin_env.game.actions import NUM_ACTIONS, check_action
 from gin_env.game.deals import check_deal_options
-from gin_env.game.rules import Rules
+from gin_env.game.rules import RulesLike
 from gin_env.game.streams import check_seed
-from gin_env.observations.memory import ENTRY
 from gin_env.ui.screen import Screen, check_render_mode
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
-class GinRummyEnv(gymnasium.Env):
+
+class GinRummyEnv(Restorable, gymnasium.Env):
     """Gin Rummy for one player against a bot: ``gymnasium.make("gin_env/GinRummy-v0", opponent="simple")``.
 
     Description
@@ -78,8 +79,8 @@ class GinRummyEnv(gymnasium.Env):
     -----------
     With ``episode="hand"``, an episode terminates when a player knocks, or when two cards are left in the
     stock (a void hand). With ``episode="game"``, it terminates when a player has 100 points. The last info
-    describes the end of the hand: ``outcome``, ``won``, ``points`` and ``turns``. The environment itself
-    never truncates.
+    describes the end of the hand: ``outcome``, ``won``, ``points``, ``turns`` and ``opponent``. The
+    environment itself never truncates.
 
     Arguments
     ---------
@@ -105,28 +106,21 @@ class GinRummyEnv(gymnasium.Env):
 
     metadata = {"render_modes": ["human", "ansi", "rgb_array"], "render_fps": 2}  # noqa: RUF012
 
+    _CHANGING = ("seat",)
+
     def __init__(
         self,
         opponent: Opponents = "simple",
-        rules: Rules | None = None,
-        episode: Episode = "hand",
-        reward: Reward = "points",
-        illegal_action: IllegalAction = "raise",
-        estimator: str | Estimator = "uniform",
+        rules: RulesLike = None,
+        *,
         render_mode: str | None = None,
-        candidates: bool = False,
-        flat: bool = False,
-        memory: bool = False,
+        **options: Unpack[Options],
     ) -> None:
         check_render_mode(render_mode, self.metadata["render_modes"])
-        contents = check_contents(candidates, flat, memory, episode)
-        self._with_candidates, self._flat, self._with_memory = contents
-        self.seat = LearnerSeat(
-            1, opponent, rules, episode, reward, illegal_action, estimator, opponents_stay=memory
-        )
+        self.seat = LearnerSeat(1, opponent, rules, **options)
         self.render_mode = render_mode
-        self.observation_space = observation_space(*contents)
-        self.action_space = action_space()
+        self.observation_space = self.seat.space
+        self.action_space = spaces.Discrete(NUM_ACTIONS)
         self._screen = Screen(render_mode, self.metadata["render_fps"])
 
     def reset(
@@ -154,35 +148,24 @@ class GinRummyEnv(gymnasium.Env):
         observation, info = self._observe()
         over = bool(self.seat.done[0])
         if over:
-            info |= {name: values[0].item() for name, values in hand_results(self.seat.games.results).items()}
+            results = hand_results(self.seat, self.seat.games.everyone)
+            info |= {name: values[0].item() for name, values in results.items()}
         return observation, float(self.seat.rewards[0]), over, False, info
 
     def action_masks(self) -> np.ndarray:
         """Return the action mask, int8 (107,), under the name that sb3-contrib calls."""
         return self.seat.masks()[0]
 
-    def get_state(self) -> EnvironmentState:
-        """Return the state of the game, hidden cards included; see `gin_env.envs.snapshots`.
-
-        Call it on ``env.unwrapped``. Wrappers keep states of their own, such as the steps that ``TimeLimit``
-        counts.
-        """
-        return self.seat.get_state()
-
-    def set_state(self, state: EnvironmentState) -> None:
-        """Continue from a state. Raises TypeError or ValueError for one that does not fit."""
-        self.seat.set_state(state)
+    def set_opponents(self, opponent: Opponents, weights: Sequence[float] | None = None) -> None:
+        """Change the opponents, starting with the next hand; see `LearnerSeat.set_opponents`."""
+        self.seat.set_opponents(opponent, weights)
 
     def describe_training(self) -> dict[str, Any]:
         """Return what a Stable-Baselines3 model trained here must store.
 
-        Set ``model.gin_env = env.unwrapped.describe_training()`` before you save the model.
+        Models store it with the observation space.
         """
-        games = self.seat.games
-        episode: Episode = "game" if games.whole_game else "hand"
-        return describe_training(
-            games.rules, episode, self.seat.estimator, self._with_candidates, self._with_memory
-        )
+        return self.seat.describe_training()
 
     def render(self) -> Any:
         """Return text or an image (uint8 (height, width, 3)), or None after drawing in a window."""
@@ -196,13 +179,5 @@ class GinRummyEnv(gymnasium.Env):
         self._screen.close()
 
     def _observe(self) -> tuple[Observation, dict[str, Any]]:
-        mask = self.action_masks()
-        vector = self.seat.observations()[0]
-        if self._flat:
-            return vector, {"action_mask": mask}
-        observation = {"observation": vector, "action_mask": mask}
-        if self._with_candidates:
-            observation |= {name: entry[0] for name, entry in self.seat.candidates().items()}
-        if self._with_memory:
-            observation[ENTRY] = self.seat.memories()[0]
-        return observation, {"action_mask": mask}
+        masks = self.seat.masks()
+        return row(self.seat.observe(masks), 0), {"action_mask": masks[0]}

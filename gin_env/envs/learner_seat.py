@@ -11,31 +11,23 @@ outcome of a hand, no matter which player ended it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias, get_args
+from contextlib import suppress
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 import numpy as np
+from gymnasium.spaces import Space
 
 from gin_env.agents import Agent, resolve
-from gin_env.agents.base import Clairvoyant
+from gin_env.agents.policies.policy import describe_training
 from gin_env.agents.turns import play_seated
 from gin_env.batch import Episode, Games, Reward
-from gin_env.envs.estimate_plane import EstimatePlane
-from gin_env.envs.snapshots import (
-    EnvironmentState,
-    check_state,
-    copy_attributes,
-    copy_games,
-    games_setting,
-    restore_attributes,
-    restore_games,
-)
+from gin_env.envs.encoder import Encoder, Observation
+from gin_env.envs.snapshots import Restorable
 from gin_env.estimators.base import Estimator
-from gin_env.game.rules import Rules
+from gin_env.game.rules import RulesLike
 from gin_env.game.state import OUTCOME_NAMES
 from gin_env.game.streams import OPPONENT, check_seed, mix, stream, unit
-from gin_env.observations.candidates import DISCARD_ROWS, ENTRIES, NO_ACTION, NUM_FEATURES
-from gin_env.observations.observation import OBSERVATION_SIZE
-from gin_env.support.buffers import Buffers
 from gin_env.support.checks import check_choice, is_integer
 from gin_env.support.compilation import kernel
 
@@ -46,44 +38,61 @@ MAX_SKIPPED = 1000
 """Maximum number of consecutive episodes skipped with a fixed dealer. Some combinations of rules and opponent
 never give the learner a turn when it deals."""
 
-_CHANGING = ("rewards", "seeds", "episodes", "_bot_of_game", "_pool_start", "_pool_shares")
-
 Opponents: TypeAlias = str | Agent | Sequence[str | Agent]
 """One bot (name, path of a trained policy, or object), or several from which each hand draws one; with a
 memory of earlier hands, each game."""
 
 
-class LearnerSeat:
+class Options(TypedDict, total=False):
+    """The keywords that all environments with one learner share; `LearnerSeat` has their defaults."""
+
+    episode: Episode
+    reward: Reward
+    illegal_action: IllegalAction
+    estimator: str | Estimator
+    candidates: bool
+    flat: bool
+    memory: bool
+
+
+class LearnerSeat(Restorable):
     """A batch of games with a learner in one seat.
 
     Parameters
     ----------
     num_games, rules, episode, reward : see `gin_env.batch.Games`.
-    opponent : one bot, or a list from which each hand draws one with equal probability.
-    opponents_stay : draw an opponent for each game, not for each hand.
+    opponent : one bot, or a list from which each hand (with `memory`, each game) draws one with equal
+        probability.
     illegal_action : ``"raise"`` refuses an illegal action and changes nothing; ``"lose"`` ends the episode
         with reward -1.
-    estimator : fills the estimate plane of the observations, see `gin_env.estimators.resolve`.
+    estimator, candidates, flat, memory, mask : see `gin_env.envs.encoder.Encoder`.
     """
+
+    _CHANGING = (
+        "games", "encoder", "rewards", "seeds", "episodes", "_bot_of_game", "_pool_start", "_pool_shares"
+    )  # fmt: skip
+    _SHARED = ("_bots",)
 
     def __init__(
         self,
         num_games: int,
         opponent: Opponents = "simple",
-        rules: Rules | None = None,
+        rules: RulesLike = None,
+        *,
         episode: Episode = "hand",
         reward: Reward = "points",
         illegal_action: IllegalAction = "raise",
         estimator: str | Estimator = "uniform",
-        opponents_stay: bool = False,
+        candidates: bool = False,
+        flat: bool = False,
+        memory: bool = False,
+        mask: bool = True,
     ) -> None:
         check_choice("illegal_action", illegal_action, ILLEGAL_ACTION)
         self.games = Games(num_games, rules, episode, reward)
-        self._estimates = EstimatePlane(estimator, num_games)
-        self._observations = Buffers((num_games, OBSERVATION_SIZE), np.float32)
-        self._rows = Buffers((num_games, DISCARD_ROWS, NUM_FEATURES), np.float32)
+        self.encoder = Encoder(self.games, estimator, candidates, flat, memory, mask)
         self.lose_on_illegal = illegal_action == "lose"
-        self.opponents_stay = opponents_stay
+        self.opponents_stay = memory
         self.rewards = np.zeros(num_games, np.float32)
         """The learner's rewards of the last step: float32 (num_games,)."""
         self.seeds = np.random.SeedSequence().generate_state(num_games, np.uint64)
@@ -100,10 +109,19 @@ class LearnerSeat:
         """Whether the episode ended in the last step: bool (num_games,)."""
         return self.games.done
 
-    @property
-    def estimator(self) -> Estimator:
-        """The estimator of the estimate plane."""
-        return self._estimates.estimator
+    @cached_property
+    def space(self) -> Space[Any]:
+        """The space of an observation. A model stores it, and with it how the model was trained."""
+        space: Any = self.encoder.space()
+        with suppress(ValueError):  # an estimator without a name
+            space.gin_env = self.describe_training()
+        return space
+
+    def describe_training(self) -> dict[str, Any]:
+        """Return what a model trained here must store: rules, episode, estimator and layout."""
+        games, encoder = self.games, self.encoder
+        episode: Episode = "game" if games.whole_game else "hand"
+        return describe_training(games.rules, episode, encoder.estimator, encoder.candidates, encoder.memory)
 
     def set_opponents(self, opponent: Opponents, weights: Sequence[float] | None = None) -> None:
         """Draw opponents from this pool, starting with the next hand of each game (or the next game).
@@ -116,12 +134,6 @@ class LearnerSeat:
         pool = [resolve(bot, programs=True) for bot in opponent]
         if not pool:
             raise ValueError("the pool of opponents is empty")
-        for bot in pool:
-            if isinstance(bot, Clairvoyant):
-                raise ValueError(
-                    f"bot {bot.name!r} sees its opponent's hand; "
-                    "use it only in play_match(..., clairvoyant=True)"
-                )
         shares = np.ones(len(pool)) if weights is None else _check_weights(weights, len(pool))
         seated = np.unique(self._bot_of_game) if self._bots else np.empty(0, np.intp)
         self._bots = [self._bots[index] for index in seated] + pool
@@ -165,34 +177,17 @@ class LearnerSeat:
             len(games),
             self._bots[self._pool_start :],
             self.games.rules,
-            "game" if self.games.whole_game else "hand",
-            opponents_stay=self.opponents_stay,
+            episode="game" if self.games.whole_game else "hand",
         )
+        trial.opponents_stay = self.opponents_stay
         trial._pool_shares = self._pool_shares
         trial.seeds, trial.episodes = self.seeds[games], self.episodes[games]
         for index, game in enumerate(games.tolist()):
             trial.reseed(index, seeds[game])
         trial.begin(trial.games.everyone, decks, dealer)
 
-    def get_state(self) -> EnvironmentState:
-        """Return everything that changes in play; see `gin_env.envs.snapshots`.
-
-        Opponents are included as they are, not copied.
-        """
-        values = {"games": copy_games(self.games), "memory": self._estimates.memory.copy()}
-        values |= {"bots": list(self._bots), "attributes": copy_attributes(self, _CHANGING)}
-        return EnvironmentState(self._setting(), values)
-
-    def set_state(self, state: EnvironmentState) -> None:
-        """Continue from a state. Raises TypeError or ValueError for one that does not fit."""
-        values = check_state(state, self._setting())
-        restore_games(self.games, values["games"])
-        restore_attributes(self, values["attributes"])
-        self._estimates.memory = values["memory"].copy()
-        self._bots = list(values["bots"])
-
     def _setting(self) -> tuple[Any, ...]:
-        return ("learner", *games_setting(self.games), self.estimator.name, self.lose_on_illegal)
+        return "learner", self.lose_on_illegal
 
     def begin(self, games: np.ndarray, decks: Sequence[np.ndarray] = (), dealer: int | None = None) -> None:
         """Begin the next episode in each of `games` and play the opponents' turns before the learner's first.
@@ -221,7 +216,7 @@ class LearnerSeat:
                     f"with this dealer the opponent ended {num_skipped} consecutive episodes before the "
                     "learner's first turn; omit the option 'dealer', or change the rules or the opponent"
                 )
-        self._estimates.forget(started)
+        self.encoder.forget(started)
 
     def step(self, actions: np.ndarray, playing: np.ndarray | None = None) -> None:
         """Play the learner's actions and the opponents' replies; set `rewards` and `done`.
@@ -252,12 +247,6 @@ class LearnerSeat:
         self.rewards = games.rewards.copy()
         games.rewards[:] = 0
 
-    def observations(self, games: np.ndarray | None = None) -> np.ndarray:
-        """Return the learner's observations: float32 (k, OBSERVATION_SIZE), never an array still in use."""
-        if games is not None:
-            return self._estimates.observe(self.games, games, LEARNER)
-        return self._estimates.observe(self.games, self.games.everyone, LEARNER, self._observations.take())
-
     def masks(self) -> np.ndarray:
         """Return the learner's action masks: int8 (num_games, 107), all zero in a game that is over."""
         masks = self.games.masks(self.games.everyone)
@@ -265,22 +254,9 @@ class LearnerSeat:
             masks[self.done] = 0
         return masks
 
-    def candidates(self, games: np.ndarray | None = None) -> dict[str, np.ndarray]:
-        """Return the learner's candidates as a dict of the `ENTRIES`, never in arrays still in use.
-
-        A game that is over has no candidates.
-        """
-        rows = self._rows.take() if games is None else None
-        games = self.games.everyone if games is None else games
-        rows, actions, context = self.games.candidates(games, rows, player=LEARNER)
-        if self.lose_on_illegal:
-            over = self.done[games]
-            rows[over], actions[over] = 0, NO_ACTION
-        return dict(zip(ENTRIES, (rows, actions, context), strict=True))
-
-    def memories(self, games: np.ndarray | None = None) -> np.ndarray:
-        """Return what the learner knows from earlier hands of its games: float32 (k, NUM_MEMORY)."""
-        return self.games.memories(self.games.everyone if games is None else games, LEARNER)
+    def observe(self, masks: np.ndarray, games: np.ndarray | None = None) -> Observation:
+        """Return the learner's observations, for the masks of these games; see `Encoder.observe`."""
+        return self.encoder.observe(LEARNER, masks, games)
 
     def _seat_opponents_of_new_hands(self, games: np.ndarray) -> None:
         """Draw the opponent of the next hand where the last action ended a hand but not the game."""
@@ -345,13 +321,15 @@ def _draw_chances(state, games, chances):
         chances[k] = unit(mix(key, 0))
 
 
-def hand_results(results: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the outcomes of hands (`HAND_RESULT` records (k,)) for the learner, as info entries (k,).
+def hand_results(seat: LearnerSeat, games: np.ndarray) -> dict[str, np.ndarray]:
+    """Return how the last hands of games that are over ended for the learner, as info entries (k,).
 
-    ``outcome`` is one of `OUTCOME_NAMES`, or ``"illegal"`` if an illegal action ended the episode.
+    ``opponent`` is the opponent's name. ``outcome`` is one of `OUTCOME_NAMES`, or ``"illegal"`` if an illegal
+    action ended the episode.
     """
-    outcomes = np.array([*OUTCOME_NAMES, "illegal"])
+    outcomes, results = np.array([*OUTCOME_NAMES, "illegal"]), seat.games.results[games]
     return {
+        "opponent": np.array(seat.opponent_names(games)),
         "outcome": outcomes[np.where(results["ended"], results["outcome"], len(OUTCOME_NAMES))],
         "won": results["ended"] & (results["winner"] == LEARNER),
         "points": np.where(results["ended"], results["points"], 0),

@@ -26,33 +26,67 @@ class EnvironmentState:
     values: dict[str, Any]
 
 
-def games_setting(games: Games) -> tuple[Any, ...]:
-    """Return what two batches must have in common to exchange states."""
-    return len(games), games.rules, games.whole_game, games.pays
+class Restorable:
+    """Adds `get_state` and `set_state` to a class that names what changes in play.
+
+    ``_CHANGING`` names attributes. Games are written in place, other `Restorable` objects keep their own
+    states, the objects in ``_SHARED`` are included as they are, and everything else is copied.
+    """
+
+    _CHANGING: tuple[str, ...]
+    _SHARED: tuple[str, ...] = ()
+
+    def get_state(self) -> EnvironmentState:
+        """Return the current state, hidden cards included; see `gin_env.envs.snapshots`.
+
+        Call it on ``env.unwrapped``. Wrappers keep states of their own, such as the steps that ``TimeLimit``
+        counts.
+        """
+        values = {name: _keep(getattr(self, name)) for name in self._CHANGING}
+        return EnvironmentState(
+            self._whole_setting(), values | {name: getattr(self, name) for name in self._SHARED}
+        )
+
+    def set_state(self, state: EnvironmentState) -> None:
+        """Continue from a state. Raises TypeError or ValueError for one that does not fit."""
+        for name, value in check_state(state, self._whole_setting()).items():
+            part = getattr(self, name, None)
+            if isinstance(part, Restorable):
+                part.set_state(value)
+            elif isinstance(part, Games):
+                _restore_games(part, value)
+            else:
+                setattr(self, name, value if name in self._SHARED else copy.deepcopy(value))
+
+    def _setting(self) -> tuple[Any, ...]:
+        """Return what two objects must have in common to exchange states."""
+        return (type(self).__name__,)
+
+    def _whole_setting(self) -> tuple[Any, ...]:
+        """Return `_setting` with the settings of the parts."""
+        setting = self._setting()
+        for part in (getattr(self, name, None) for name in self._CHANGING):
+            if isinstance(part, Restorable):
+                setting += part._whole_setting()
+            elif isinstance(part, Games):
+                setting += len(part), part.rules, part.whole_game, part.pays
+        return setting
 
 
-def copy_games(games: Games) -> dict[str, Any]:
-    """Return copies of everything in a batch that changes in play."""
-    decks = {game: list(following) for game, following in games.fixed_decks.items()}
-    return {name: getattr(games, name).copy() for name in _ARRAYS} | {"fixed_decks": decks}
+def _keep(value: Any) -> Any:
+    """Return what a state keeps of an attribute."""
+    if isinstance(value, Restorable):
+        return value.get_state()
+    if isinstance(value, Games):
+        decks = {game: list(following) for game, following in value.fixed_decks.items()}
+        return {name: getattr(value, name).copy() for name in _ARRAYS} | {"fixed_decks": decks}
+    return copy.deepcopy(value)
 
 
-def restore_games(games: Games, values: dict[str, Any]) -> None:
-    """Write what `copy_games` returned into a batch."""
+def _restore_games(games: Games, values: dict[str, Any]) -> None:
     for name in _ARRAYS:
         getattr(games, name)[:] = values[name]
     games.fixed_decks = {game: list(decks) for game, decks in values["fixed_decks"].items()}
-
-
-def copy_attributes(thing: object, names: tuple[str, ...]) -> dict[str, Any]:
-    """Return deep copies of these attributes."""
-    return {name: copy.deepcopy(getattr(thing, name)) for name in names}
-
-
-def restore_attributes(thing: object, values: dict[str, Any]) -> None:
-    """Set attributes to deep copies of these values; arrays that callers hold are not written to."""
-    for name, value in values.items():
-        setattr(thing, name, copy.deepcopy(value))
 
 
 def check_state(state: Any, setting: tuple[Any, ...]) -> dict[str, Any]:

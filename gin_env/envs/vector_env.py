@@ -6,29 +6,30 @@ A thin layer over `gin_env.envs.learner_seat.LearnerSeat`, as `gin_env.envs.gymn
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
+from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from gin_env.batch import Episode, Reward, check_actions
-from gin_env.envs.learner_seat import IllegalAction, LearnerSeat, Opponents, check_seeds, hand_results
-from gin_env.envs.snapshots import EnvironmentState, check_state, copy_attributes, restore_attributes
-from gin_env.envs.spaces import Observation, action_space, check_contents, observation_space
-from gin_env.estimators.base import Estimator
+from gin_env.batch import check_actions
+from gin_env.envs.encoder import Observation, row
+from gin_env.envs.learner_seat import LearnerSeat, Opponents, Options, check_seeds, hand_results
+from gin_env.envs.snapshots import Restorable
+from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.deals import check_deal_options
-from gin_env.game.rules import Rules
-from gin_env.observations.memory import ENTRY
+from gin_env.game.rules import RulesLike
 from gin_env.support.checks import check_integer
 from gin_env.support.threads import warn_if_threads_compete
 from gin_env.ui.screen import Screen, check_render_mode
 
-_CHANGING = ("_begun", "_over", "_steps")
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
-class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarray]):
+class GinRummyVectorEnv(Restorable, gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarray]):
     """A batch of games: ``gymnasium.make_vec("gin_env/GinRummy-v0", num_envs=1024)``.
 
     Description, spaces, rewards and arguments are those of `GinRummyEnv`. Game i of ``reset(seed=s)`` equals
@@ -52,35 +53,28 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
         "render_fps": 2,
     }
 
+    _CHANGING = ("_begun", "_over", "_steps", "seat")
+
     def __init__(
         self,
         num_envs: int = 1,
         opponent: Opponents = "simple",
-        rules: Rules | None = None,
-        episode: Episode = "hand",
-        reward: Reward = "points",
-        illegal_action: IllegalAction = "raise",
-        estimator: str | Estimator = "uniform",
+        rules: RulesLike = None,
+        *,
         render_mode: str | None = None,
-        candidates: bool = False,
-        flat: bool = False,
         autoreset_mode: AutoresetMode | str = "SameStep",
         max_episode_steps: int | None = None,
-        memory: bool = False,
+        **options: Unpack[Options],
     ) -> None:
         warn_if_threads_compete()
         check_render_mode(render_mode, self.metadata["render_modes"])
-        contents = check_contents(candidates, flat, memory, episode)
-        self._with_candidates, self._flat, self._with_memory = contents
         self.autoreset_mode = check_autoreset_mode(autoreset_mode)
         self.metadata = self.metadata | {"autoreset_mode": self.autoreset_mode}
-        self.seat = LearnerSeat(
-            num_envs, opponent, rules, episode, reward, illegal_action, estimator, opponents_stay=memory
-        )
+        self.seat = LearnerSeat(num_envs, opponent, rules, **options)
         self.num_envs = num_envs
         self.render_mode = render_mode
-        self.single_observation_space = observation_space(*contents)
-        self.single_action_space = action_space()
+        self.single_observation_space = self.seat.space
+        self.single_action_space = spaces.Discrete(NUM_ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._begun = False
@@ -173,17 +167,6 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
         """Return the action masks: int8 (num_envs, 107)."""
         return self.seat.masks()
 
-    def get_state(self) -> EnvironmentState:
-        """Return the state of all games, hidden cards included; see `gin_env.envs.snapshots`."""
-        values = copy_attributes(self, _CHANGING) | {"seat": self.seat.get_state()}
-        return EnvironmentState(self._setting(), values)
-
-    def set_state(self, state: EnvironmentState) -> None:
-        """Continue from a state. Raises TypeError or ValueError for one that does not fit."""
-        values = check_state(state, self._setting())
-        self.seat.set_state(values["seat"])
-        restore_attributes(self, {name: values[name] for name in _CHANGING})
-
     def _setting(self) -> tuple[Any, ...]:
         return "vector", self.num_envs, self.autoreset_mode, self._max_steps
 
@@ -227,35 +210,15 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
 
     def _observe(self) -> tuple[Observation, dict[str, Any]]:
         masks = self.seat.masks()
-        everyone = np.ones(self.num_envs, np.bool_)
-        infos = {"action_mask": masks, "_action_mask": everyone}
-        if self._flat:
-            return self.seat.observations(), infos
-        observation = {"observation": self.seat.observations(), "action_mask": masks}
-        if self._with_candidates:
-            observation |= self.seat.candidates()
-        if self._with_memory:
-            observation[ENTRY] = self.seat.memories()
-        return observation, infos
+        infos = {"action_mask": masks, "_action_mask": np.ones(self.num_envs, np.bool_)}
+        return self.seat.observe(masks), infos
 
     def _final_infos(self, ended: np.ndarray, over: np.ndarray) -> dict[str, Any]:
         """Return the final observations and infos of the games that ended, in Gymnasium's format."""
-        observations, masks = self.seat.observations(ended), self.seat.masks()[ended]
+        observations = self.seat.observe(self.seat.masks()[ended], ended)
         final_obs = np.full(self.num_envs, None, object)
-        for row, game in enumerate(ended):
-            final_obs[game] = (
-                observations[row]
-                if self._flat
-                else {"observation": observations[row], "action_mask": masks[row].copy()}
-            )
-        if self._with_candidates:
-            entries = self.seat.candidates(ended)
-            for row, game in enumerate(ended):
-                final_obs[game] |= {name: entry[row] for name, entry in entries.items()}
-        if self._with_memory:
-            memories = self.seat.memories(ended)
-            for row, game in enumerate(ended):
-                final_obs[game][ENTRY] = memories[row]
+        for index, game in enumerate(ended):
+            final_obs[game] = row(observations, index)
         final_info = self._results_of(ended[self.seat.done[ended]])
         return {"final_obs": final_obs, "_final_obs": over, "final_info": final_info, "_final_info": over}
 
@@ -264,7 +227,7 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
         present = np.zeros(self.num_envs, np.bool_)
         present[ended] = True
         infos: dict[str, Any] = {}
-        for name, values in hand_results(self.seat.games.results[ended]).items():
+        for name, values in hand_results(self.seat, ended).items():
             infos[name] = np.zeros(self.num_envs, values.dtype)
             infos[name][ended] = values
             infos[f"_{name}"] = present

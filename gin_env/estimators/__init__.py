@@ -19,7 +19,7 @@ from typing import Any
 from gin_env.estimators.base import Estimator, no_memory
 from gin_env.estimators.public_history import known_cards
 from gin_env.estimators.registry import ESTIMATORS
-from gin_env.support import specs
+from gin_env.support import own_classes, specs
 from gin_env.support.checks import unknown
 
 __all__ = ["Estimator", "known_cards", "make", "names", "no_memory", "parameters", "readings", "resolve"]
@@ -53,31 +53,49 @@ def parameters(name: str) -> dict[str, Any] | None:
     return specs.parameters(_factory(name))
 
 
-def make(name: str, **params: Any) -> Estimator:
+def make(name: str, *, programs: bool = False, **params: Any) -> Estimator:
     """Return an estimator by name; the name can include parameters, as in ``"nn:weights=simple"``.
 
     See `gin_env.support.specs` for the grammar. The `name` of an estimator made with
-    parameters is the text that makes it again: ``"nn:weights=simple"``.
+    parameters is the text that makes it again: ``"nn:weights=simple"``. A class of your own,
+    ``"my_module:Class"``, is imported, which runs its code. So it needs ``programs=True``, as for
+    `gin_env.agents.make`.
 
-    Raises ValueError for an unknown name or invalid parameters, TypeError for a parameter that
-    the estimator does not have.
+    Raises ValueError for an unknown name, invalid parameters or a class of your own without `programs`,
+    TypeError for a parameter that the estimator does not have.
 
     >>> make("bayes:least_observations=20").name
     'bayes:least_observations=20'
     """
+    if names_own_class(name):
+        if not programs:
+            raise ValueError(
+                f"estimator {name!r} imports a module: if you trust its code, pass programs=True to "
+                "estimators.make"
+            )
+        return resolve(own_classes.make_own(name, params, "estimator", "estimate"))
     return specs.make(name, params, _factory, "estimator")
 
 
-def resolve(estimator: str | Estimator) -> Estimator:
+def names_own_class(name: str) -> bool:
+    """Return whether a name is that of a class of the user's own: ``module:Class``.
+
+    >>> names_own_class("my_module:Mine"), names_own_class("nn:weights=simple")
+    (True, False)
+    """
+    return own_classes.names_own_class(name, ESTIMATORS.declarations)
+
+
+def resolve(estimator: str | Estimator, *, programs: bool = False) -> Estimator:
     """Return an estimator from a name (with or without parameters) or an estimator object.
 
-    Raises TypeError for an object that is not an estimator.
+    `programs` is as for `make`. Raises TypeError for an object that is not an estimator.
 
     >>> resolve("uniform").name
     'uniform'
     """
     if isinstance(estimator, str):
-        return make(estimator)
+        return make(estimator, programs=programs)
     if isinstance(estimator, type) or not isinstance(estimator, Estimator):
         raise TypeError(
             "an estimator must be a name or an object with `name`, `estimate(view)`, `new_memory(count)` and "

@@ -17,7 +17,7 @@ Readings:
   cards that the turn itself brought into the hand or took from it.
 - ``likelihood="paper"`` follows the paper literally, as HandEstimator.java in the authors' repository does
   (`likelihoods_of_turns`): a turn's frequency among all turns with such a card held, shares scaled to
-  the number of unknown cards. It is worse (docs/results/paper-003.md, "How Bayes reads a turn").
+  the number of unknown cards. It is worse (docs/results/francis2021.md, "How Bayes reads a turn").
 - Half an observation is added to each count; no factor lies outside 1/100 to 100.
 - The logistic curve and the normalisation are combined: a card's probability is w λ / (1 + w λ), where w is
   the product of its factors (the odds) and λ makes the sum exact. So no probability exceeds 1, and the order

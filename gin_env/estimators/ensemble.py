@@ -25,8 +25,6 @@ Results: docs/results/estimators.md, "All metrics".
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +33,7 @@ import numpy as np
 from gin_env import estimators
 from gin_env.estimators.neural import with_known_cards
 from gin_env.estimators.public_history import first_hands, known_cards
+from gin_env.estimators.registry import ESTIMATORS
 from gin_env.game.cards import NUM_CARDS
 from gin_env.game.rules import MAX_TURNS
 from gin_env.observations.views import PlayerView
@@ -46,7 +45,6 @@ MEMBERS = ("bayes", "nn", "shankar-cnn")
 SWITCHING = ("paper", "fitted", "adaptive")
 PAPER_CHOICE = np.array([1] * 10 + [2] * 19 + [0] * (MAX_TURNS - 28))
 """int64 (MAX_TURNS + 1,): index of the member that the paper recommends after each number of turns."""
-PACKAGED_TABLE = "ensemble_simple.npz"
 FORMAT = ArrayFormat(
     kind="ensemble table",
     version=1,
@@ -169,17 +167,11 @@ def load_table(path: str | Path) -> dict[str, Any]:
     return table | {"metadata": metadata}
 
 
-@cache
-def _packaged_table() -> dict[str, Any]:
-    with as_file(files("gin_env") / "estimators" / "data" / PACKAGED_TABLE) as path:
-        return load_table(path)
-
-
 def _first_weights(switching: str, members: tuple[str, ...], path: str | Path | None) -> np.ndarray:
     """Return the initial weights of the members by turn, float64 (MAX_TURNS + 1, members)."""
     if switching == "paper":
         return np.eye(len(MEMBERS))[PAPER_CHOICE]
     if members != MEMBERS:
         return np.full((MAX_TURNS + 1, len(members)), 1 / len(members))
-    table = load_table(path) if path is not None else _packaged_table()
+    table = load_table(ESTIMATORS.file("ensemble", "table", path))
     return np.eye(len(MEMBERS))[table["choice"]] if switching == "fitted" else table["weights"]

@@ -13,18 +13,16 @@ turn, by rank alone: the information in a turn is the change of this probability
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from gin_env.estimators.registry import ESTIMATORS
 from gin_env.estimators.turn_buckets import BUCKETS
 from gin_env.game.cards import NUM_RANKS
 from gin_env.support.array_files import ArrayFileError, ArrayFormat
 
-TABLE_ENDING = ".npz"
 FORMAT = ArrayFormat(
     kind="table of frequencies",
     version=1,
@@ -90,29 +88,4 @@ def find_table(table: str | Path) -> Frequencies:
 
     Raises TypeError, FileNotFoundError or ValueError if it is neither.
     """
-    if not isinstance(table, str | Path):
-        raise TypeError(f"table must be a name or a path, not {table!r}")
-    if str(table).endswith(TABLE_ENDING):
-        return Frequencies.load(table)
-    if table not in packaged_tables():
-        raise ValueError(
-            f"unknown table of frequencies {str(table)!r}; choose from {', '.join(packaged_tables())}, "
-            f"or give a file ({TABLE_ENDING}) of `python -m research train estimator bayes`"
-        )
-    return _packaged(str(table))
-
-
-def packaged_tables() -> list[str]:
-    """Return the names of the tables in the package, which are those of the observed players."""
-    files_there = (file.name for file in (files("gin_env.estimators") / "data").iterdir())
-    return sorted(
-        name.removeprefix("frequencies_").removesuffix(TABLE_ENDING)
-        for name in files_there
-        if name.startswith("frequencies_") and name.endswith(TABLE_ENDING)
-    )
-
-
-@cache
-def _packaged(name: str) -> Frequencies:
-    with as_file(files("gin_env.estimators") / "data" / f"frequencies_{name}{TABLE_ENDING}") as path:
-        return Frequencies.load(path)
+    return Frequencies.load(ESTIMATORS.file("bayes", "table", table))

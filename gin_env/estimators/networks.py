@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.estimators.public_history import CARD_FEATURES, POSITION_FEATURES, card_features, opponent_turns
+from gin_env.estimators.public_history import CARD_FEATURES, POSITION_FEATURES, card_features
 from gin_env.estimators.shankar import shankar_images
-from gin_env.estimators.turn_inputs import NUM_INPUTS, walk_turns
+from gin_env.estimators.turn_inputs import NUM_INPUTS
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS
 from gin_env.observations.views import PlayerView
 from gin_env.support.tensor_files import NetworkFormat
@@ -32,16 +32,8 @@ class EstimatorNetwork(nn.Module):
     """Base class of the estimators' networks, which compute a logit for each card from views."""
 
     @classmethod
-    def ready(cls, view: PlayerView) -> np.ndarray:
-        """Return the indices of the views for which the network has inputs, int64 (k,); by default all."""
-        return np.arange(len(view))
-
-    @classmethod
-    def inputs(cls, view: PlayerView, before: Any = None) -> tuple[np.ndarray, ...]:
-        """Return the arguments of `forward` for views (n,) that are `ready`: arrays (n, ...).
-
-        `before` is the network whose estimates are inputs, if this network uses any.
-        """
+    def inputs(cls, view: PlayerView) -> tuple[np.ndarray, ...]:
+        """Return the arguments of `forward` for views (n,): arrays (n, ...). Not for `DenseNetwork`."""
         raise NotImplementedError
 
     def card_logits(self, unseen: torch.Tensor, missing: torch.Tensor, *inputs: torch.Tensor) -> torch.Tensor:
@@ -70,18 +62,6 @@ class DenseNetwork(EstimatorNetwork):
         """Return the probabilities, float32 (n, 52), for `turn_inputs`."""
         return predict(lambda batch: self(batch).sigmoid(), inputs)
 
-    @classmethod
-    def ready(cls, view: PlayerView) -> np.ndarray:
-        """Return the indices of the views whose opponents have completed a turn."""
-        return np.flatnonzero(opponent_turns(view)[1])
-
-    @classmethod
-    def inputs(cls, view: PlayerView, before: DenseNetwork | None = None) -> tuple[np.ndarray, ...]:
-        """Return the inputs of the opponents' last turns; `before` (None: uniform) estimates earlier ones."""
-        estimate = np.empty((len(view), NUM_CARDS), np.float32)
-        none_done = np.zeros(len(view), np.int64)
-        return (walk_turns(view, before and before.probabilities, none_done, estimate),)
-
 
 class ShankarNetwork(EstimatorNetwork):
     """Paper 003's CNN over Shankar images (n, 1, 17, 13): three blocks of convolution, ReLU and pooling."""
@@ -99,7 +79,7 @@ class ShankarNetwork(EstimatorNetwork):
         return self.output(images.flatten(1))
 
     @classmethod
-    def inputs(cls, view: PlayerView, before: Any = None) -> tuple[np.ndarray, ...]:
+    def inputs(cls, view: PlayerView) -> tuple[np.ndarray, ...]:
         """Return the Shankar images, float32 (n, 1, 17, 13)."""
         return (shankar_images(view),)
 
@@ -136,7 +116,7 @@ class SuitEquivariantNetwork(EstimatorNetwork):
         return self.output(x).flatten(1)
 
     @classmethod
-    def inputs(cls, view: PlayerView, before: Any = None) -> tuple[np.ndarray, ...]:
+    def inputs(cls, view: PlayerView) -> tuple[np.ndarray, ...]:
         """Return the features of the public history, by card and of the whole table."""
         return card_features(view)
 

@@ -23,13 +23,11 @@ Probabilistic Integrity Loss measures by how much). Cards whose place is known a
 `gin_env.estimators.public_history`), with weights that all suits share, and whose probabilities sum to
 exactly the number of unknown cards in the opponent's hand (one shift of all logits).
 
-Results: docs/results/estimators.md, "All metrics" and docs/results/paper-003.md, "Stronger players".
+Results: docs/results/estimators.md, "All metrics" and docs/results/francis2021.md, "Stronger players".
 """
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +35,10 @@ import numpy as np
 
 from gin_env.estimators.base import Memoryless
 from gin_env.estimators.public_history import hash_turns, known_cards, opponent_turns
+from gin_env.estimators.registry import ESTIMATORS
 from gin_env.estimators.turn_inputs import walk_turns
 from gin_env.game.cards import NUM_CARDS
 from gin_env.observations.views import PlayerView
-from gin_env.support.tensor_files import ENDING
 
 
 class _NetworkEstimator(Memoryless):
@@ -48,7 +46,7 @@ class _NetworkEstimator(Memoryless):
 
     Parameters
     ----------
-    weights : the name of a packaged set of weights, by the observed players (see `packaged_weights`), or a
+    weights : the name of a packaged set of weights, by the observed players or a
         file of ``python -m research train estimator``.
     """
 
@@ -138,44 +136,11 @@ def with_known_cards(probabilities: np.ndarray, view: PlayerView) -> np.ndarray:
     return np.where(unseen, probabilities, held).astype(np.float32)
 
 
-def weights_path(name: str, opponents: str) -> str:
-    """Return the file name of a packaged set of weights."""
-    return f"{name.replace('-', '_')}_{opponents}{ENDING}"
-
-
-def packaged_weights(name: str) -> list[str]:
-    """Return the packaged sets of weights of an estimator, named by the observed players."""
-    start = weights_path(name, "").removesuffix(ENDING)
-    found = (file.name for file in (files("gin_env") / "estimators" / "data").iterdir())
-    return sorted(
-        file.removeprefix(start).removesuffix(ENDING)
-        for file in found
-        if file.startswith(start) and file.endswith(ENDING)
-    )
-
-
-def find_weights(name: str, weights: str) -> tuple[Any, dict[str, Any]]:
-    """Return the network and its provenance for a `weights` parameter; packaged sets are read once.
+def find_weights(name: str, weights: str | Path) -> tuple[Any, dict[str, Any]]:
+    """Return the network and its provenance for a `weights` parameter: a packaged set, or a file.
 
     Raises ImportError without torch, FileNotFoundError or ValueError for a file that is missing or unusable.
     """
-    if not isinstance(weights, str | Path):
-        raise TypeError(f"weights must be a name or a path, not {weights!r}")
-    if str(weights).endswith(ENDING):
-        from gin_env.estimators.networks import load
-
-        return load(name, weights)
-    if weights not in packaged_weights(name):
-        raise ValueError(
-            f"{name!r} has no weights {str(weights)!r}; choose from {', '.join(packaged_weights(name))}, "
-            f"or give a file ({ENDING}) of `python -m research train estimator {name}`"
-        )
-    return _packaged(name, str(weights))
-
-
-@cache
-def _packaged(name: str, opponents: str) -> tuple[Any, dict[str, Any]]:
     from gin_env.estimators.networks import load
 
-    with as_file(files("gin_env") / "estimators" / "data" / weights_path(name, opponents)) as path:
-        return load(name, path)
+    return load(name, ESTIMATORS.file(name, "weights", weights))

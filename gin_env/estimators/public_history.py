@@ -40,10 +40,10 @@ def opponent_turns(view: PlayerView) -> tuple[np.ndarray, np.ndarray]:
     counts : int64 array, shape (n,): the number of turns of each view.
     """
     counts = np.empty(len(view), np.int64)
-    _count_opponent_turns(view.records, counts)
-    turns = np.zeros((len(view), counts.max(initial=0)), OPPONENT_TURN)
-    _write_opponent_turns(view.records, turns)
-    return turns, counts
+    most = view.records["public"]["turn"].max(initial=0) // 2 + 1
+    turns = np.zeros((len(view), most), OPPONENT_TURN)
+    _write_opponent_turns(view.records, turns, counts)
+    return turns[:, : counts.max(initial=0)].copy(), counts
 
 
 def hash_turns(turns: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -135,20 +135,8 @@ def card_features(view: PlayerView) -> tuple[np.ndarray, np.ndarray]:
 
 
 @kernel
-def count_opponent_turns(public, player: int) -> int:
-    """Return the number of turns that the opponent has completed in this hand."""
-    count = 0
-    mover = first_mover(public)
-    for index in range(public.history_length):
-        action = np.int64(public.history[index])
-        count += is_discard(action) and mover != player
-        mover = next_mover(action, mover)
-    return count
-
-
-@kernel
-def write_opponent_turns(public, private, player: int, turns) -> None:
-    """Write the opponent's turns into `OPPONENT_TURN` records (at least as many as turns)."""
+def write_opponent_turns(public, private, player: int, turns) -> int:
+    """Write the opponent's turns into `OPPONENT_TURN` records, at least as many; return their number."""
     absent = FULL_DECK & ~deck_cards(public.rules.ranks, public.rules.suits)
     hand = first_hand(public, private, player)
     upcard, mover = np.int64(public.first_upcard), first_mover(public)
@@ -186,19 +174,14 @@ def write_opponent_turns(public, private, player: int, turns) -> None:
                 turns[turn].out = hand | pile | absent
                 turn += 1
         mover = next_mover(action, mover)
+    return turn
 
 
 @kernel
-def _count_opponent_turns(views, counts):
-    for index in range(len(views)):
-        counts[index] = count_opponent_turns(views[index].public, views[index].player)
-
-
-@kernel
-def _write_opponent_turns(views, turns):
+def _write_opponent_turns(views, turns, counts):
     for index in range(len(views)):
         view = views[index]
-        write_opponent_turns(view.public, view.private, view.player, turns[index])
+        counts[index] = write_opponent_turns(view.public, view.private, view.player, turns[index])
 
 
 @kernel

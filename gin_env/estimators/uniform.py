@@ -22,7 +22,7 @@ class UniformEstimator(Memoryless):
 
     name = "uniform"
     observed = True
-    """See `gin_env.estimators.base.Observed`."""
+    """See `gin_env.estimators.base.is_observed`."""
 
     def estimate(self, view: PlayerView) -> np.ndarray:
         """Return the probabilities, float32 (n, 52); see `Estimator.estimate`."""

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import Field, dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args, get_type_hints
@@ -412,12 +413,27 @@ PRESETS = {
 near as rules can be to those environments: docs/rules.md lists what remains different."""
 
 
-def check_rules(rules: Rules | None) -> Rules:
-    """Return these rules, or the defaults for None. Raises TypeError for anything else.
+RulesLike: TypeAlias = Rules | str | Mapping[str, Any] | None
+"""Rules, their text for `Rules.parse`, a mapping of rules, or None for the defaults."""
 
-    >>> check_rules(None) == Rules()
+
+def check_rules(rules: RulesLike) -> Rules:
+    """Return the rules that a caller means. Raises TypeError or ValueError for anything else.
+
+    >>> check_rules("oklahoma") == check_rules(Rules.preset("oklahoma"))
+    True
+    >>> check_rules({"knock_limit": 7}) == Rules(knock_limit=7) and check_rules(None) == Rules()
     True
     """
-    if rules is not None and not isinstance(rules, Rules):
-        raise TypeError(f"rules must be a gin_env.Rules, not {rules!r}")
-    return rules if rules is not None else PRESETS["eaai"]
+    if rules is None:
+        return PRESETS["eaai"]
+    if isinstance(rules, str):
+        return Rules.parse(rules)
+    if isinstance(rules, Mapping):
+        known = [field.name for field in fields(Rules)]
+        if strange := [name for name in rules if name not in known]:
+            raise ValueError(unknown("rule", strange[0], known))
+        return Rules(**rules)
+    if not isinstance(rules, Rules):
+        raise TypeError(f"rules must be a gin_env.Rules or a text such as 'oklahoma', not {rules!r}")
+    return rules

@@ -7,18 +7,23 @@ that player knows, and nothing else.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS, describe
-from gin_env.game.cards import NUM_CARDS, NUM_RANKS, RANKS, SUITS, card_text, cards_of, total_value
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, IllegalActionError, describe, parse
+from gin_env.game.cards import NUM_RANKS, RANKS, SUITS, card_text, cards_of, total_value
 from gin_env.game.melds import best_set_cards, run_cards, split_runs, split_sets
 from gin_env.game.rules import Rules
 from gin_env.game.state import BIG_GIN, GIN, KNOCK_WON, NO_CARD, OVER, UNDERCUT
 
 SUIT_NAMES = dict(zip(SUITS, ("clubs", "hearts", "spades", "diamonds"), strict=True))
-
+_ACTIONS = re.compile(
+    r"\b(?:pass|draw from the stock|draw the upcard|(?:discard|knock with) [A2-9TJQK][CHSD])\b", re.IGNORECASE
+)
+MAX_CHARACTERS = 100_000
+"""Maximum number of characters of an answer that are read."""
 
 OUTCOMES_IN_WORDS = {
     KNOCK_WON: "by knocking",
@@ -94,24 +99,6 @@ def _bonuses_in_words(rules: Rules) -> str:
     return " ".join(words)
 
 
-def actions_table() -> str:
-    """Return the actions as a Markdown table, for docs/rules.md."""
-    lines = ["| action | meaning | in words |", "|---|---|---|"]
-    for first, meaning in (
-        (0, "discard the card with this id"),
-        (KNOCK, f"knock, discarding card `action - {KNOCK}`"),
-    ):
-        last = first + NUM_CARDS - 1
-        lines.append(f"| {first}–{last} | {meaning} | `{describe(first)}` to `{describe(last)}` |")
-    for action, meaning in (
-        (DRAW_STOCK, "draw from the stock"),
-        (DRAW_UPCARD, "take the upcard"),
-        (PASS, "pass (opening offer only)"),
-    ):
-        lines.append(f"| {action} | {meaning} | `{describe(action)}` |")
-    return "\n".join(lines)
-
-
 def position_in_words(
     public: np.void, player: int, hand: int, events: Iterable[tuple[int, int, int]], draws: list[int]
 ) -> str:
@@ -183,3 +170,19 @@ def _event_in_words(event: tuple[int, int, int], player: int, draws: Iterator[in
     elif action == DRAW_STOCK and who == player:
         what += f" ({card_text(next(draws))})"
     return f"{'you' if who == player else 'opponent'}: {what}"
+
+
+def find_action(text: str) -> int:
+    """Return the action that an answer names, the last one if it names several.
+
+    Raises TypeError unless the answer is a string, and IllegalActionError if it names no action.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"an answer must be a string, not {type(text).__name__}")
+    actions = _ACTIONS.findall(text[-MAX_CHARACTERS:])
+    if not actions:
+        raise IllegalActionError(
+            "the answer names no action; write one as it is listed, such as 'discard 5H'"
+        )
+    verb, _, card = actions[-1].lower().rpartition(" ")
+    return parse(f"{verb} {card.upper()}" if verb in ("discard", "knock with") else actions[-1].lower())

@@ -17,8 +17,6 @@ import numpy as np
 from gin_env.agents import Agent, resolve
 from gin_env.agents.turns import check_bot_actions
 from gin_env.batch import Games
-from gin_env.estimators import Estimator
-from gin_env.estimators import resolve as resolve_estimator
 from gin_env.game.actions import DRAW_UPCARD, NUM_ACTIONS
 from gin_env.game.cards import NUM_CARDS
 from gin_env.game.melds import completes_meld, least_deadwood_discards
@@ -50,21 +48,6 @@ def decision_hash(bot: str | Agent, hands: int = HANDS, *, programs: bool = Fals
     if illegal.any():
         raise ValueError(f"bot {bot.name!r} plays illegally in {illegal.sum()} of the fixed positions")
     return hashlib.sha256(actions.astype(np.uint8).tobytes()).hexdigest()[:32]
-
-
-NUM_FIGURES = 8
-
-
-def estimate_figures(estimator: str | Estimator) -> list[float]:
-    """Return eight weighted means of the estimates that an estimator makes in `fixed_views`.
-
-    The weights are -1 or 1, from SHA-256. Unlike a hash the figures of a network move by no more than its
-    rounding from one machine to another. Raises as `gin_env.estimators.resolve` does.
-    """
-    estimates = resolve_estimator(estimator).estimate(fixed_views()).astype(np.float64).ravel()
-    seeds = [hash_of(f"weights {figure}") for figure in range(NUM_FIGURES)]
-    bits = [np.random.Philox(key=seed).random_raw(len(estimates)) & np.uint64(1) for seed in seeds]
-    return [round(float((estimates * (2.0 * bit - 1.0)).mean()), 7) for bit in bits]
 
 
 def hash_of(text: str) -> int:

@@ -9,19 +9,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 from gin_env.agents import Agent
-from gin_env.batch import Episode
-from gin_env.game.rules import Rules
+from gin_env.game.rules import check_rules
 from gin_env.matches.matches import MatchResult, play_match
-from gin_env.records import Recorder
+from gin_env.matches.provenance import hash_files
 from gin_env.support.atomic import write_text
 from gin_env.support.version import __version__
-from gin_env.support.workers import Workers
 
 
 class MatchLog:
@@ -61,33 +58,20 @@ class MatchLog:
         bots: tuple[str | Agent, str | Agent],
         games: int,
         seed: int,
-        *,
-        episode: Episode = "game",
-        rules: Rules | None = None,
-        progress: bool | Callable[[int], object] | None = None,
-        record: Recorder | None = None,
-        workers: int | Literal["all"] | Workers = 1,
+        **options: Any,
     ) -> MatchResult:
         """Return the match from the file, or play it with `play_match` and add it to the file.
 
         `names` identify the bots in the file: bots that play differently need different names. The other
-        parameters are those of `play_match`.
+        parameters and `options` are those of `play_match`.
         """
-        key = json.dumps([*names, games, seed, episode, asdict(rules or Rules())])
-        if key in self._matches:
-            if callable(progress):
-                progress(games)
+        rules = asdict(check_rules(options.get("rules")))
+        key = json.dumps([*names, games, seed, options.get("episode", "game"), rules])
+        if key in self._matches and not (options.get("luck") and self._matches[key].luck is None):
+            if callable(options.get("progress")):
+                options["progress"](games)
             return self._matches[key]
-        match = play_match(
-            *bots,
-            games,
-            seed,
-            episode=episode,
-            rules=rules,
-            progress=progress,
-            record=record,
-            workers=workers,
-        )
+        match = play_match(*bots, games, seed, **options)
         self._matches[key] = match
         self._append(json.dumps({"key": key, "match": match.as_dict(deals=True)}))
         return match
@@ -122,3 +106,9 @@ class MatchLog:
         self._lines = lines
         if unfinished:
             write_text(self.path, "\n".join(lines) + "\n")
+
+
+def logged_name(bot: str | Agent, name: str) -> str:
+    """Return a bot's name with the hashes of its files, whose changes make it another bot."""
+    files = hash_files(bot) if isinstance(bot, str) else {}
+    return f"{name} {' '.join(files.values())}" if files else name

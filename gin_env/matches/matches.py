@@ -3,7 +3,7 @@
 Games come in pairs that share their decks and their first dealer, with the seats swapped: each bot holds
 each hand once. The second game has its suits permuted (the rules treat suits alike), the games are played in
 random order, and a bot that could remember its opponent's cards plays the two games as separate copies, see
-`gin_env.matches.memory`. The result depends only on the seed, not on how the games are batched.
+`gin_env.matches.copies`. The result depends only on the seed, not on how the games are batched.
 
 Anyone who knows the seed can reconstruct every deck. By default a match draws a secret seed and reports it
 with the result.
@@ -21,10 +21,10 @@ from typing import Any, Literal
 import numpy as np
 
 from gin_env.agents import Agent, resolve
-from gin_env.agents.base import Clairvoyant
 from gin_env.batch import Episode, Games
-from gin_env.game.rules import Rules
+from gin_env.game.rules import Rules, RulesLike
 from gin_env.game.streams import check_seed, fresh_seed
+from gin_env.matches.copies import may_remember, new_copies, split_deals
 from gin_env.matches.intervals import (
     Interval,
     design_effect,
@@ -33,13 +33,14 @@ from gin_env.matches.intervals import (
     wilson_interval,
     win_rate_interval,
 )
-from gin_env.matches.memory import may_remember, new_copies, split_deals
+from gin_env.matches.luck import LUCK, Adjusted, adjusted_ratio, has_value, is_slow, swapped_luck
 from gin_env.matches.progress import match_progress
 from gin_env.matches.recording import MatchRecording
 from gin_env.matches.shards import DEAL_RESULT, MatchSetting, Tally, play_games, play_shards
 from gin_env.records import GameRecord, Recorder
-from gin_env.support.checks import check_switch, is_integer
+from gin_env.support.checks import is_integer
 from gin_env.support.files import write_json
+from gin_env.support.tables import table
 from gin_env.support.workers import Workers, opened
 
 BATCH_SIZE = 2048
@@ -88,12 +89,13 @@ class MatchResult:
     """Points scored by each in all hands."""
     turns: int
     """Turns of both players in all hands."""
-    clairvoyant: bool = False
-    """Whether clairvoyant bots saw the opponent's hand; such a match is not fair."""
     rules: Rules = field(default_factory=Rules)
     """The rules of all hands."""
     deals: np.ndarray | None = field(default=None, repr=False, compare=False)
     """`DEAL_RESULT` records, shape (games / 2,), one for each deal; None if read from JSON without them."""
+    luck: np.ndarray | None = field(default=None, repr=False, compare=False)
+    """`gin_env.matches.luck.LUCK` records, shape (games / 2,): the luck of bot a in each deal; None unless
+    the match was played with ``luck=True``."""
 
     @property
     def win_rate(self) -> float:
@@ -151,6 +153,28 @@ class MatchResult:
         )
         return a, b
 
+    def win_rate_without_luck(self, confidence: float = 0.95) -> Adjusted:
+        """Return bot a's share of the games without luck; an undecided game counts half for each.
+
+        With few games, what lies beyond 0 or 1 is cut off, as are the ends of the interval. Raises
+        ValueError for a match without `luck`, or of one deal.
+        """
+        wins = self.each_deal()["wins"].astype(np.float64)
+        rate = self._without_luck(wins[:, 0] + (2 - wins.sum(axis=1)) / 2, "wins", confidence)
+        value, low, high = (min(max(each, 0.0), 1.0) for each in (rate.value, *rate.interval))
+        return Adjusted(value, (low, high), rate.saved)
+
+    def lead_without_luck(self, confidence: float = 0.95) -> Adjusted:
+        """Return bot a's lead in points per hand without luck. Raises as `win_rate_without_luck`."""
+        points = self.each_deal()["points"].astype(np.float64)
+        return self._without_luck(points[:, 0] - points[:, 1], "points", confidence)
+
+    def _without_luck(self, results: np.ndarray, unit: str, confidence: float) -> Adjusted:
+        if self.luck is None:
+            raise ValueError("the luck of this match is not known; play it again with luck=True")
+        counts = np.full(len(results), 2) if unit == "wins" else self.each_deal()["hands"]
+        return adjusted_ratio(results, counts, self.luck[unit], check_confidence(confidence))
+
     def each_deal(self) -> np.ndarray:
         """Return `deals`. Raises ValueError if the result has none."""
         if self.deals is None:
@@ -167,11 +191,13 @@ class MatchResult:
             deals = self.deals.copy()
             for name in ("wins", "points"):
                 deals[name] = self.deals[name][:, ::-1]
-        return replace(self, **pairs, deals=deals)
+        return replace(
+            self, **pairs, deals=deals, luck=None if self.luck is None else swapped_luck(self.luck)
+        )
 
     def as_dict(self, confidence: float = 0.95, deals: bool = False) -> dict[str, Any]:
         """Return all figures, including derived ones, for JSON; with `deals` also lists for `DEAL_RESULT`."""
-        record = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "deals"}
+        record = {name: getattr(self, name) for name in _FIGURES}
         paired = self.deals is not None and len(self.deals) > 1
         record |= {
             "rules": asdict(self.rules),
@@ -183,9 +209,16 @@ class MatchResult:
             "points_per_hand": self.points_per_hand,
             "points_intervals": self.points_intervals(confidence) if paired else None,
         }
+        if self.luck is not None and paired:
+            record["without_luck"] = {
+                "win_rate": asdict(self.win_rate_without_luck(confidence)),
+                "lead_per_hand": asdict(self.lead_without_luck(confidence)),
+            }
         if deals:
             each = self.each_deal()
             record["deals"] = {name: each[name].tolist() for name in DEAL_RESULT.names or ()}
+            if self.luck is not None:
+                record["deals"]["luck"] = {name: self.luck[name].tolist() for name in LUCK.names or ()}
         return record
 
     @classmethod
@@ -194,17 +227,20 @@ class MatchResult:
 
         Raises ValueError if the record is not a match.
         """
-        names = {field.name for field in fields(cls)} - {"rules", "deals"}
         try:
-            figures = {name: record[name] for name in names}
+            figures = {name: record[name] for name in _FIGURES if name != "rules"}
             figures |= {name: tuple(record[name]) for name in PAIRS}
-            deals = None
+            deals = luck = None
             if "deals" in record:
                 deals = np.zeros(figures["games"] // 2, DEAL_RESULT)
                 for name in DEAL_RESULT.names or ():
                     if len(record["deals"][name]) != len(deals):
                         raise ValueError(f"{name} must have {len(deals)} deals")
                     deals[name] = record["deals"][name]
+                if "luck" in record["deals"]:
+                    luck = np.zeros(len(deals), LUCK)
+                    for name in LUCK.names or ():
+                        luck[name] = record["deals"]["luck"][name]
             for name in PAIRS:
                 if len(figures[name]) != 2:
                     raise ValueError(f"{name} must have two entries, not {len(figures[name])}")
@@ -214,7 +250,7 @@ class MatchResult:
                 raise ValueError(
                     f"wins must add up to at most {figures['games']} games, not {figures['wins']}"
                 )
-            return cls(**figures, rules=Rules(**record["rules"]), deals=deals)
+            return cls(**figures, rules=Rules(**record["rules"]), deals=deals, luck=luck)
         except KeyError as error:
             raise ValueError(f"not a match result: {error} is missing") from error
         except (TypeError, ValueError, OverflowError) as error:
@@ -225,7 +261,7 @@ class MatchResult:
         write_json(path, self.as_dict(confidence, deals))
 
     def summary(self, confidence: float = 0.95) -> str:
-        """Return the win rate with its interval, hands, points and outcomes as text.
+        """Return the win rate with its interval, and a table of points and outcomes, as text.
 
         >>> result = play_match("simple", "random", games=20, seed=1, episode="hand")
         >>> print(result.summary().splitlines()[0])
@@ -233,18 +269,35 @@ class MatchResult:
         """
         low, high = self.confidence_interval(confidence)
         a, b = self.bots
-        share = [100 * count / self.hands for count in (sum(self.gins), sum(self.undercuts), self.voids)]
-        won = f"no {self.episode} of {self.games:,} was decided between {a} and {b}"
+        headline = f"no {self.episode} of {self.games:,} was decided between {a} and {b}"
         if sum(self.wins):
-            won = (
+            headline = (
                 f"{a} won {100 * self.win_rate:.2f} % of {sum(self.wins):,} decided {self.episode}s against "
                 f"{b} ({100 * confidence:g} % interval {100 * low:.2f} to {100 * high:.2f})"
             )
+        rows = [
+            [f"{self.episode}s won", *(f"{wins:,}" for wins in self.wins)],
+            ["points per hand", *(f"{points:.2f}" for points in self.points_per_hand)],
+            ["gin, % of hands", *(f"{100 * count / self.hands:.2f}" for count in self.gins)],
+            ["undercut, % of hands", *(f"{100 * count / self.hands:.2f}" for count in self.undercuts)],
+        ]
+        about = (
+            f"{self.hands:,} hands of {self.turns / self.hands:.1f} turns on average, "
+            f"{100 * self.voids / self.hands:.2f} % void; seed {self.seed}"
+        )
+        figures = table(["", a, b], rows, left=(0,))
+        return f"{headline}\n\n{figures}\n\n{about}\n{self.luck_line(confidence)}".rstrip()
+
+    def luck_line(self, confidence: float = 0.95) -> str:
+        """Return the figures without luck in one line; an empty text if they are not known."""
+        if self.luck is None or len(self.luck) < 2:
+            return ""
+        rate, lead = self.win_rate_without_luck(confidence), self.lead_without_luck(confidence)
         return (
-            f"{won}\n{self.hands:,} hands, {self.turns / self.hands:.2f} turns each; points per hand "
-            f"{self.points_per_hand[0]:.2f} : {self.points_per_hand[1]:.2f}; "
-            f"gin {share[0]:.2f} %, undercut {share[1]:.2f} %, void {share[2]:.2f} %; seed {self.seed}"
-            + ("\nclairvoyant: a bot saw its opponent's hand" if self.clairvoyant else "")
+            f"without the luck of the cards {self.bots[0]} wins {100 * rate.value:.2f} % "
+            f"({100 * rate.interval[0]:.2f} to {100 * rate.interval[1]:.2f}) and leads by {lead.value:+.2f} "
+            f"points per hand ({lead.interval[0]:+.2f} to {lead.interval[1]:+.2f}); "
+            f"{100 * rate.saved:.0f} % of the variance was luck"
         )
 
     def __str__(self) -> str:
@@ -253,6 +306,7 @@ class MatchResult:
 
 PAIRS = ("bots", "wins", "knocks", "gins", "undercuts", "points")
 """The fields of a `MatchResult` that are pairs (a's, b's)."""
+_FIGURES = [field.name for field in fields(MatchResult) if field.name not in ("deals", "luck")]
 
 
 def check_confidence(confidence: float) -> float:
@@ -286,14 +340,14 @@ def check_games(games: Any) -> int:
 def play_match(
     a: str | Agent,
     b: str | Agent,
-    games: int = 1000,
+    games: int = 2000,
     seed: int | None = None,
     *,
     episode: Episode = "game",
-    rules: Rules | None = None,
+    rules: RulesLike = None,
     progress: bool | Callable[[int], object] | None = None,
-    clairvoyant: bool = False,
     record: Recorder | str | Path | None = None,
+    luck: bool | None = None,
     workers: int | Literal["all"] | Workers = 1,
 ) -> MatchResult:
     """Play a match between bots a and b.
@@ -313,10 +367,11 @@ def play_match(
     rules : the rules; default: `Rules()`.
     progress : True shows a progress bar. A function is called from time to time with the number of games that
         have ended since the last call.
-    clairvoyant : shows each bot that has the method ``act_clairvoyantly(view, opponent_hands)`` the hand of
-        its opponent, to measure what perfect information is worth. The result records it.
     record : a file or a `gin_env.records.Recorder` to which each game is written, in the order in which the
         games started. The result is the same with and without it.
+    luck : whether to measure the luck of the cards, so that `MatchResult.win_rate_without_luck` needs fewer
+        games for the same interval. It takes about 5 milliseconds a hand, and needs PyTorch. By default only
+        in matches of bots that are `slow`, such as language models, where PyTorch is installed.
     workers : number of worker processes, or `Workers`. The result and the record do not depend on them.
         Each worker makes the bots that are named and copies the bots that are objects.
 
@@ -327,8 +382,7 @@ def play_match(
     Raises
     ------
     ValueError
-        For an unknown bot, an odd number of games, `clairvoyant` without a bot that can use it, or an object
-        that cannot be sent to workers.
+        For an unknown bot, an odd number of games, or an object that cannot be sent to workers.
     IllegalActionError
         If a bot plays an illegal action.
 
@@ -345,19 +399,18 @@ def play_match(
     bots = first, first if same else resolve(b, programs=True)
     seed = fresh_seed() if seed is None else check_seed(seed)
     games = check_games(games)
-    clairvoyant = check_switch("clairvoyant", clairvoyant)
-    if clairvoyant and not any(isinstance(bot, Clairvoyant) for bot in bots):
-        raise ValueError("clairvoyant=True needs a bot with the method act_clairvoyantly")
     rules = Games(1, rules, episode).rules
+    luck = any(map(is_slow, bots)) and has_value() if luck is None else luck
     tally = Tally(games // 2)
     order = np.random.default_rng(seed).permutation(games)
     with ExitStack() as stack:
         players = keep = None
         if record is not None:
-            recording = stack.enter_context(MatchRecording(record, (a, b), bots))
+            recording = MatchRecording(record, (a, b), bots)
+            stack.callback(recording.close)
             players, keep = recording.players, recording.add
         report, watch = stack.enter_context(match_progress(progress, games, episode))
-        setting = MatchSetting(seed, episode, rules, clairvoyant, BATCH_SIZE, players)
+        setting = MatchSetting(seed, episode, rules, BATCH_SIZE, players, luck)
         crew = stack.enter_context(opened(workers))
         parts = split_deals(order) if any(map(may_remember, bots)) else (order,)
         if crew.here:
@@ -388,9 +441,9 @@ def play_match(
         voids=tally.voids,
         points=(int(points[0]), int(points[1])),
         turns=tally.turns,
-        clairvoyant=clairvoyant,
         rules=rules,
         deals=tally.deals,
+        luck=tally.luck if luck else None,
     )
 
 

@@ -1,7 +1,7 @@
 """Identification of bots: the name with all parameters, the files it uses, and a hash of its decisions.
 
 A name such as ``tonic`` says little once its defaults have changed. Everything that is measured or trained
-therefore stores `describe_bot` of the bots that took part. `changes` lists how a bot has changed since then.
+therefore stores `describe_bot` of the bots that took part.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any
 import gin_env.agents as bots
 from gin_env import estimators
 from gin_env.agents import Agent
-from gin_env.agents.own import OWN_CLASS
 from gin_env.agents.paper import PAPER_BOTS
 from gin_env.agents.process import PREFIX
 from gin_env.agents.registry import BOTS
 from gin_env.agents.simple import VARIABLE_KNOCK
 from gin_env.estimators.registry import ESTIMATORS
-from gin_env.matches.fixed_positions import MANY_HANDS, decision_hash, estimate_figures
+from gin_env.matches.fixed_positions import MANY_HANDS, decision_hash
 from gin_env.support import specs
+from gin_env.support.own_classes import OWN_CLASS
 
 _PACKAGES = (("agents", bots), ("estimators", estimators))
 FOLDERS = {name: Path(package.__path__[0]) for name, package in _PACKAGES}
@@ -34,7 +34,8 @@ def describe_bot(bot: str | Agent, *, programs: bool = False) -> dict[str, Any]:
     ``bot``: the name as given; ``spelled``: with all parameters (`spell_out_bot`); ``estimator``: the same
     for its estimator, if it has one; ``files``: the SHA-256 of every file that it plays by; ``decisions``:
     `gin_env.matches.fixed_positions.decision_hash`, and ``many_decisions``: that of ten times the positions,
-    None for a bot that takes minutes for them (`SLOW`) and for a program or a class of your own. Of a bot
+    None for a bot that takes minutes for them (`SLOW`) and for a program or a class of your own. A language
+    model has neither hash. Of a bot
     made as an object there are ``bot``, its name, ``made_by``, its class, and both hashes. `programs` and
     errors are those of `gin_env.agents.resolve`.
     """
@@ -47,7 +48,7 @@ def describe_bot(bot: str | Agent, *, programs: bool = False) -> dict[str, Any]:
     if estimator is not None:
         described["estimator"] = spell_out_estimator(estimator)
     described["files"] = hash_files(bot)
-    described["decisions"] = decision_hash(bot, programs=programs)
+    described["decisions"] = None if bot.startswith(bots.CHAT) else decision_hash(bot, programs=programs)
     described["many_decisions"] = None if bots.starts_program(bot) else _many_decisions(bots.resolve(bot))
     return described
 
@@ -57,76 +58,17 @@ def hash_files(bot: str) -> dict[str, str]:
     return _hashes(_files_of_bot(bot))
 
 
+def hash_files_of_estimator(estimator: str) -> dict[str, str]:
+    """Return the SHA-256 of every file that a named estimator reads."""
+    return _hashes(_files_of_estimator(estimator))
+
+
 SLOW = ("gin_env.agents.search",)
 """Modules of bots that take minutes for ten times the positions."""
 
 
 def _many_decisions(bot: Agent) -> str | None:
     return None if type(bot).__module__.startswith(SLOW) else decision_hash(bot, MANY_HANDS)
-
-
-def describe_estimator(text: str) -> dict[str, Any]:
-    """Return the same for an estimator: ``estimator``, ``spelled``, ``files`` and ``says``.
-
-    ``says`` is `gin_env.matches.fixed_positions.estimate_figures`; None for one that must see the
-    opponent's hand.
-    """
-    return {
-        "estimator": text,
-        "spelled": spell_out_estimator(text),
-        "files": _hashes(_files_of_estimator(text)),
-        "says": None if text.startswith("omniscient") else estimate_figures(text),
-    }
-
-
-def changes(stored: Mapping[str, Any], made: Agent | None = None) -> list[str]:
-    """Return a line for each difference from a description by `describe_bot` or `describe_estimator`.
-
-    A bot that was made as an object is compared with `made`, the same bot made again, and not without it.
-    Programs and classes of your own are not run.
-    """
-    if ("made_by" in stored and made is None) or bots.starts_program(str(stored.get("bot"))):
-        return []
-    key = "bot" if "bot" in stored else "estimator"
-    text = stored[key]
-    try:
-        now = describe_bot(made or text) if key == "bot" else describe_estimator(text)
-    except (ValueError, TypeError, OSError) as error:
-        return [f"{text}: {error}"]
-    words = {"spelled": "parameters", "estimator": "estimator", "files": "files", "decisions": "decisions"}
-    words |= {part: word for part, word in _ADDED.items() if part in stored}
-    return [
-        f"{text}: different {words[part]} now: {now.get(part)}, stored {stored.get(part)}"
-        for part in words
-        if not _same(now.get(part), stored.get(part))
-    ]
-
-
-def named_alike(bot: Agent) -> str | None:
-    """Return the name of the packaged bot with the class of `bot`, or with a class that it extends.
-
-    Returns None for a class of its own. The decisions of the packaged bot replace those of a bot whose
-    weights are not kept: they change with the code that plays.
-    """
-    names = {
-        f"{BOTS.package}.{declared.factory.replace(':', '.')}": name
-        for name, declared in reversed(list(BOTS.declarations.items()))
-    }
-    names |= {factory.rpartition(".")[0]: name for factory, name in names.items()}  # of classmethods
-    classes = (f"{kind.__module__}.{kind.__qualname__}" for kind in type(bot).__mro__)
-    return next((names[kind] for kind in classes if kind in names), None)
-
-
-_ADDED = {"many_decisions": "decisions in many positions", "says": "estimates"}
-"""Parts that older descriptions lack."""
-_TOLERANCE = 1e-6
-"""Of `estimate_figures`: machines differ by about 1e-8."""
-
-
-def _same(now: Any, stored: Any) -> bool:
-    if isinstance(now, list) and isinstance(stored, list) and len(now) == len(stored):
-        return all(abs(one - other) <= _TOLERANCE for one, other in zip(now, stored, strict=True))
-    return bool(now == stored)
 
 
 def spell_out_bot(text: str) -> str:
@@ -171,8 +113,13 @@ def _files_of_bot(text: str) -> list[Path]:
     """
     name, params = _base_and_parameters(text)
     if bots.starts_program(text):
-        own = None if text.startswith(PREFIX) else OWN_CLASS.match(text)
-        weights = specs.parse(text, name=own[0])[1].get("weights") if own else None
+        if text.startswith((PREFIX, bots.CHAT)):
+            return []
+        own = OWN_CLASS.match(text)
+        policy, params = specs.parse(text, name=own and own[0])
+        if policy.endswith(specs.POLICY_ENDINGS):  # with an estimator of the user's own
+            return [Path(policy)]
+        weights = params.get("weights")
         return [Path(weights)] if isinstance(weights, str) else []
     if name.endswith(specs.POLICY_ENDINGS):
         return [Path(name)]
@@ -191,7 +138,7 @@ def _files_of_search(params: Mapping[str, Any]) -> list[Path]:
     from gin_env.agents.search.small_networks import PACKAGED
 
     opponent = params["policy"] if params["opponent"] is None else params["opponent"]
-    files = [FOLDERS["agents"] / PACKAGED]
+    files = [PACKAGED]
     for bot in (params["policy"], *(MODELS if opponent == UNKNOWN else (opponent,))):
         files += _files_of_bot(bot)
     if params["estimator"] is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 
 from gin_env.agents import Agent
 from gin_env.matches.provenance import spell_out_bot
@@ -17,7 +16,7 @@ class MatchRecording:
 
     Parameters
     ----------
-    record : a recorder, or a file, which is closed at the end of the block.
+    record : a recorder, or a file, which `close` closes.
     named : the bots as the caller passed them: names or objects.
     bots : the same bots as objects.
 
@@ -42,12 +41,8 @@ class MatchRecording:
         self._waiting: dict[int, GameRecord] = {}
         self._num_written = 0
 
-    def __enter__(self) -> MatchRecording:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Close a file that was opened for this match alone."""
         if self._closes:
             self._recorder.close()
 

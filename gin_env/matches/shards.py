@@ -16,7 +16,8 @@ from gin_env.agents.turns import play_bot, play_seated, play_turns
 from gin_env.batch import Episode, Games
 from gin_env.game.rules import Rules
 from gin_env.game.state import BIG_GIN, GIN, UNDERCUT, VOID
-from gin_env.matches.memory import new_copies
+from gin_env.matches.copies import new_copies
+from gin_env.matches.luck import LUCK, ChanceLog, luck_of_deals
 from gin_env.records import GameRecord, Player, RecordedGames
 from gin_env.support.workers import Workers
 
@@ -29,6 +30,7 @@ class Tally:
 
     def __init__(self, num_deals: int) -> None:
         self.deals = np.zeros(num_deals, DEAL_RESULT)
+        self.luck = np.zeros(num_deals, LUCK)
         self.knocks = np.zeros(2, np.int64)
         self.gins = np.zeros(2, np.int64)
         self.undercuts = np.zeros(2, np.int64)
@@ -67,6 +69,8 @@ class Tally:
         """Add the sums of a shard whose deals have these distinct indices in the match, int64 (k,)."""
         for name in DEAL_RESULT.names or ():
             self.deals[name][deals] += shard.deals[name]
+        for name in LUCK.names or ():
+            self.luck[name][deals] += shard.luck[name]
         self.knocks += shard.knocks
         self.gins += shard.gins
         self.undercuts += shard.undercuts
@@ -81,11 +85,12 @@ class MatchSetting:
     seed: int
     episode: Episode
     rules: Rules | None
-    clairvoyant: bool
     batch_size: int
     """Maximum number of games played at the same time."""
     players: tuple[Player, Player] | None = None
     """The players named in the records; None if nothing is recorded."""
+    luck: bool = False
+    """Whether `Tally.luck` is filled, see `gin_env.matches.luck`."""
 
 
 def play_games(
@@ -120,20 +125,24 @@ def play_games(
     shard_index = 2 * deal_index + order % 2  # the games' indices if there were no other deals
     tally = Tally(len(deals))
     same = bots[0] is bots[1]
-    if recorded is None:
-        play = partial(play_turns, both_seats=same, clairvoyant=setting.clairvoyant)
-    else:
-        play = partial(play_bot, clairvoyant=setting.clairvoyant)
+    chance = ChanceLog(games) if setting.luck else None
+    step_by_step = recorded is not None or chance is not None
+    play = play_bot if step_by_step else partial(play_turns, both_seats=same)
     positions = np.arange(size)  # in `order`, of the game at each place of the batch
+    games.numbers[:] = order[:size]
     running = games.everyone
     _start(games, running, order[:size], setting.seed)
+    if chance is not None:
+        chance.add(running, shard_index[:size])
     num_started = size
     while len(running):
         if same:
             play(games, bots[0], running)
         else:
-            seats = games.to_move()[running] ^ order[positions[running]] % 2  # bot a's seat is index % 2
+            seats = games.to_move()[running] ^ games.numbers[running] % 2  # bot a's seat is the number % 2
             play_seated(games, bots, seats, running, play)
+        if chance is not None:
+            chance.add(running, shard_index[positions[running]])
         ended = running[games.results["ended"][running]]
         if not len(ended):
             continue
@@ -142,17 +151,24 @@ def play_games(
         tally.add_games(winners(games, over), shard_index[positions[over]])
         if recorded is not None and keep is not None and setting.players is not None:
             for place, position in zip(over.tolist(), positions[over].tolist(), strict=True):
-                players = setting.players if order[position] % 2 == 0 else setting.players[::-1]
-                keep(recorded.record(place, players, setting.clairvoyant), position)
+                players = setting.players if games.numbers[place] % 2 == 0 else setting.players[::-1]
+                keep(recorded.record(place, players), position)
         if progress is not None and len(over):
             progress(len(over))
         if watch is not None:
             watch(tally)
         free = over[: len(order) - num_started]
         positions[free] = np.arange(num_started, num_started + len(free))
-        _start(games, free, order[num_started : num_started + len(free)], setting.seed)
+        games.numbers[free] = order[positions[free]]
+        _start(games, free, games.numbers[free], setting.seed)
+        if chance is not None and len(free):
+            chance.add(free, shard_index[positions[free]])
         num_started += len(free)
         running = running[~games.done[running]]
+    if chance is not None:
+        from gin_env.matches.open_value import packaged_value
+
+        tally.luck = luck_of_deals(chance.all(), len(deals), games.rules, games.whole_game, packaged_value())
     return tally, deals
 
 

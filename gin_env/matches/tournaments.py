@@ -6,7 +6,7 @@ other entrants. Seats and dealers are balanced in each match, see `gin_env.match
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
@@ -17,12 +17,11 @@ import numpy as np
 from gin_env import agents
 from gin_env.agents import Agent
 from gin_env.batch import Episode
-from gin_env.game.rules import Rules
+from gin_env.game.rules import RulesLike
 from gin_env.game.streams import check_seed, fresh_seed
 from gin_env.matches.differences import Difference, win_rate_difference
-from gin_env.matches.match_log import MatchLog
+from gin_env.matches.match_log import MatchLog, logged_name
 from gin_env.matches.matches import MatchResult, check_confidence, check_games, play_match
-from gin_env.matches.provenance import hash_files
 from gin_env.matches.ratings import Rating, rate
 from gin_env.matches.recording import spell_out
 from gin_env.records import Recorder
@@ -48,15 +47,14 @@ class TournamentResult:
     ratings: tuple[Rating, ...] | None
     """The rating of each bot; None without openskill."""
     games: int
-    """Number of games in each match, except matches of bots listed in `fewer`."""
+    """Number of games in each match."""
     seed: int
     confidence: float
 
     @property
     def size(self) -> str:
         """The number of games of each pair as text."""
-        low, high = (extreme(match.games for match in self.matches) for extreme in (min, max))
-        return f"{high:,} games a pair" if low == high else f"{low:,} to {high:,} games a pair"
+        return f"{self.games:,} games a pair"
 
     def match(self, a: str, b: str) -> MatchResult:
         """Return the match of two bots; `MatchResult.bots` says which of them is bot a.
@@ -170,9 +168,8 @@ class TournamentResult:
             f"{'':{width + 4}}{'rating':>10}  mean win   points per hand",
         ]
         for place, bot in enumerate(order, 1):
-            rating = (
-                f"{self.ratings[bot].value:6.0f} ±{self.ratings[bot].deviation:2.0f}" if self.ratings else "-"
-            )
+            # Its deviation is left out: it says nothing of the choice of the bots, which matters more.
+            rating = f"{self.ratings[bot].value:6.0f}" if self.ratings else "-"
             lines.append(
                 f"{place:2}  {self.bots[bot]:{width}}{rating:>10}  {100 * self.mean_win_rates[bot]:6.2f} %   "
                 f"{np.nanmean(points[bot]):5.2f} : {np.nanmean(points[:, bot]):5.2f}"
@@ -200,13 +197,12 @@ def play_tournament(
     seed: int | None = None,
     *,
     episode: Episode = "game",
-    rules: Rules | None = None,
+    rules: RulesLike = None,
     confidence: float = 0.95,
     progress: bool | Callable[[int], object] | None = None,
     log: MatchLog | None = None,
     record: Recorder | None = None,
     workers: int | Literal["all"] | Workers = 1,
-    fewer: Mapping[str, int] | None = None,
 ) -> TournamentResult:
     """Play a match between every two of the bots.
 
@@ -221,7 +217,6 @@ def play_tournament(
     log : stores each finished match; a match that it already holds is not played again.
     record : receives every game that is played, see `play_match`.
     workers : number of worker processes, or `Workers`, see `play_match`.
-    fewer : number of games in each match of a slow bot, by the bot's name.
 
     Returns
     -------
@@ -230,8 +225,7 @@ def play_tournament(
     Raises
     ------
     ValueError
-        With fewer than two bots, with two bots of the same name, or for a name in `fewer` that is not among
-        the bots; otherwise as `play_match`.
+        With fewer than two bots, or with two bots of the same name; otherwise as `play_match`.
 
     Examples
     --------
@@ -251,13 +245,10 @@ def play_tournament(
     if duplicates := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"bots must have different names, but {duplicates[0]!r} occurs twice")
     games = check_games(games)
-    fewer = {name: check_games(number) for name, number in (fewer or {}).items()}
-    if unknown := sorted(set(fewer) - set(names)):
-        raise ValueError(f"unknown bot {unknown[0]!r} in fewer; the bots are {', '.join(names)}")
     if record is not None:
         spell_out(record, named, entrants)
     pairs = list(combinations(range(len(entrants)), 2))
-    logged = names if log is None else list(map(_name_in_log, named, names))
+    logged = names if log is None else list(map(logged_name, named, names))
     matches = []
     with opened(workers) as crew:
         # Workers make their own bots from the names.
@@ -266,11 +257,10 @@ def play_tournament(
         settings |= {"record": record, "workers": crew}
         for a, b in pairs:
             pair = players[a], players[b]
-            num_games = min(games, *(fewer.get(names[bot], games) for bot in (a, b)))
             if log is None:
-                match = play_match(*pair, num_games, seed, **settings)
+                match = play_match(*pair, games, seed, **settings)
             else:
-                match = log.play((logged[a], logged[b]), pair, num_games, seed, **settings)
+                match = log.play((logged[a], logged[b]), pair, games, seed, **settings)
             matches.append(match)
     wins = [(a, b, *match.wins) for (a, b), match in zip(pairs, matches, strict=True)]
     try:
@@ -278,12 +268,6 @@ def play_tournament(
     except ImportError:
         ratings = None
     return TournamentResult(tuple(names), tuple(matches), ratings, games, seed, float(confidence))
-
-
-def _name_in_log(bot: str | Agent, name: str) -> str:
-    """Return a bot's name with the hashes of its files, whose changes make it another bot."""
-    files = hash_files(bot) if isinstance(bot, str) else {}
-    return f"{name} {' '.join(files.values())}" if files else name
 
 
 def draw_heat_map(result: TournamentResult, path: str | Path, origin: str | None = None) -> None:
@@ -303,7 +287,7 @@ def draw_heat_map(result: TournamentResult, path: str | Path, origin: str | None
     for (row, column), value in np.ndenumerate(rates):
         if row == column:
             continue
-        colour = "white" if abs(value - 50) > 17 else "black"
+        colour = "#ffffff" if abs(value - 50) > 17 else "#000000"
         axes.text(column, row - 0.08, f"{value:.1f}", ha="center", va="center", color=colour, fontsize=10)
         interval = f"±{half_widths[row, column]:.1f}"
         axes.text(column, row + 0.25, interval, ha="center", va="center", color=colour, fontsize=7)

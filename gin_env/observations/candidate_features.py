@@ -121,18 +121,6 @@ def part(rows: Any, name: str) -> Any:
     return rows[..., where] if where.stop - where.start > 1 else rows[..., where.start]
 
 
-def layout_table() -> str:
-    """Return rows and context as a Markdown table, for docs/observation.md."""
-    lines = ["| part | of | where | value |", "|---|---|---|---|"]
-    for name, where in LAYOUT.items():
-        single = where.stop - where.start == 1
-        place = where.start if single else f"{where.start}:{where.stop}"
-        lines.append(f"| `{name}` | row | {place} | {MEANINGS[name]} |")
-    for index, (name, meaning) in enumerate(CONTEXT.items()):
-        lines.append(f"| `{name}` | context | {index} | {meaning} |")
-    return "\n".join(lines)
-
-
 # Where each part begins, by name; numba reads the fields of a named tuple as constants.
 _Row = namedtuple("_Row", LAYOUT)  # type: ignore[misc]  # mypy wants a literal
 _AT: Any = _Row(*(where.start for where in LAYOUT.values()))

@@ -21,31 +21,19 @@ from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.cards import NUM_CARDS
 from gin_env.game.engine import write_mask
 from gin_env.game.record_checks import is_position
-from gin_env.game.rules import RULES
+from gin_env.game.state import PUBLIC
 from gin_env.observations.observation import OBSERVATION_SIZE, write_observation
 from gin_env.support.checks import result_array
 from gin_env.support.compilation import kernel
 
+_FIRST = ("pile", "discarded", "declined", "shown", "rules", "scores")
+_LAST = ("knock_limit", "points_double", "phase", "to_move", "dealer", "upcard", "taken", "stock_left")
 COMPACT = np.dtype(
     [
         ("hand", np.uint64),  # of the observer
-        ("pile", np.uint64),  # this and what follows as in `state.PUBLIC`, but for the player
-        ("discarded", np.uint64, (2,)),
-        ("declined", np.uint64, (2,)),
-        ("shown", np.uint64, (2,)),
-        ("rules", RULES),
-        ("scores", np.int16, (2,)),
+        *((name, PUBLIC[name]) for name in _FIRST),
         ("player", np.int8),  # the observer
-        ("knock_limit", np.int8),
-        ("points_double", np.bool_),
-        ("phase", np.uint8),
-        ("to_move", np.int8),
-        ("dealer", np.int8),
-        ("upcard", np.int8),
-        ("taken", np.int8),
-        ("stock_left", np.uint8),
-        ("turn", np.uint8),
-        ("discard_turn", np.uint8, (NUM_CARDS,)),
+        *((name, PUBLIC[name]) for name in (*_LAST, "turn", "discard_turn")),
     ],
     align=True,
 )

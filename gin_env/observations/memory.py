@@ -33,7 +33,7 @@ MEANINGS = {
     "first_discards": "mean points of the opponent's first three discards in each hand / 10",
     "low_discards": "share of the opponent's discards that count at most 4 points",
     "rising_discards": "share of the opponent's discards that count more than their discard before",
-    "upcards_melded": "share laid down in melds of the upcards that the opponent held when someone knocked",
+    "upcards_melded": "of the upcards the opponent still held at the knock, the share that was in melds",
     "high_cards": (
         "the opponent's cards in no meld that count more than their last discard, mean of knocked hands / 5, "
         "at most 1"
@@ -43,13 +43,6 @@ MEANINGS = {
 NUM_MEMORY = len(MEANINGS)
 LAYOUT = {name: slice(index, index + 1) for index, name in enumerate(MEANINGS)}
 """Name -> place."""
-
-
-def layout_table() -> str:
-    """Return the numbers as a Markdown table, for docs/observation.md."""
-    lines = ["| number | where | value |", "|---|---|---|"]
-    lines += [f"| `{name}` | {index} | {meaning} |" for index, (name, meaning) in enumerate(MEANINGS.items())]
-    return "\n".join(lines)
 
 
 @kernel

@@ -108,16 +108,6 @@ def part(observation: np.ndarray, name: str) -> np.ndarray:
     return observation[..., where.slice].reshape(observation.shape[:-1] + where.shape)
 
 
-def layout_table() -> str:
-    """Return the layout as a Markdown table, for docs/observation.md."""
-    lines = ["| part | where | shape | value |", "|---|---|---|---|"]
-    for name, where in LAYOUT.items():
-        place = f"{where.slice.start}:{where.slice.stop}" if where.shape else str(where.slice.start)
-        shape = "×".join(map(str, where.shape)) or "1"
-        lines.append(f"| `{name}` | {place} | {shape} | {where.meaning} |")
-    return "\n".join(lines)
-
-
 def _check_shape(observation: np.ndarray) -> None:
     if not isinstance(observation, np.ndarray):
         raise TypeError(

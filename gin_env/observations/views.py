@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gin_env.game.actions import NUM_ACTIONS, describe
-from gin_env.game.rules import Rules, check_rules
+from gin_env.game.rules import Rules, RulesLike, check_rules
 from gin_env.game.words import position_in_words
 from gin_env.observations.candidates import check_arrays, check_written
 from gin_env.observations.memory import NUM_MEMORY
@@ -104,7 +104,7 @@ class PlayerView:
         dealer: int = 0,
         scores: tuple[int, int] = (0, 0),
         hand_number: int = 0,
-        rules: Rules | None = None,
+        rules: RulesLike = None,
         random: int = 0,
     ) -> PlayerView:
         """Return a player's view of a hand, from its deal and its actions.

@@ -7,13 +7,12 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO
 
 from gin_env.records.games import GameRecord, Player, RecordError, check_text
 from gin_env.records.lines import FORMAT, from_dict, to_line
 from gin_env.records.reference_logs import from_reference_log, is_reference_log
-from gin_env.support.atomic import check_targets
+from gin_env.support.atomic import check_targets, naming
 from gin_env.support.checks import check_integer
 from gin_env.support.files import check_regular_file
 
@@ -145,9 +144,7 @@ class Recorder:
     def __enter__(self) -> Recorder:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _read_existing(self) -> None:
@@ -178,8 +175,9 @@ class Recorder:
     def _write(self, file: BinaryIO, line: bytes) -> None:
         remaining = memoryview(line)
         try:
-            while remaining:
-                remaining = remaining[file.write(remaining) :]
+            with naming(self.path):
+                while remaining:
+                    remaining = remaining[file.write(remaining) :]
         except BaseException:  # a full disk or Ctrl-C: remove the part that was written
             if self.path.is_file():
                 file.truncate(self._size)

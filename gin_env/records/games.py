@@ -98,8 +98,6 @@ class GameRecord:
     """`seed`, `number` and `twin` are those of `Games.start`; with them bots break ties as they did."""
     number: int = 0
     twin: bool = False
-    clairvoyant: bool = False
-    """Whether clairvoyant bots saw the opponent's hand."""
     source: str | None = None
     """Name of another engine that recorded the game; None: this package."""
     release: str = __version__

@@ -33,7 +33,6 @@ def to_line(game: GameRecord) -> str:
             "episode": game.episode,
             "random": {"seed": game.seed, "number": game.number, "twin": game.twin},
             "players": [asdict(player) for player in game.players],
-            "clairvoyant": game.clairvoyant,
             "hands": [_hand_as_dict(hand) for hand in game.hands],
             "finished": game.finished,
             "winner": game.winner,
@@ -59,17 +58,11 @@ def _hand_as_dict(hand: HandRecord) -> dict[str, Any]:
     return entries
 
 
-def from_line(line: str) -> GameRecord:
-    """Return the game of a line. Raises RecordError, naming the entry, unless it is a valid record."""
-    try:
-        data = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise RecordError(f"not valid JSON ({error})") from error
-    return from_dict(data)
-
-
 def from_dict(data: Any) -> GameRecord:
-    """Return the game of a JSON object and check it by replaying it. Raises as `from_line` does."""
+    """Return the game of a JSON object and check it by replaying it.
+
+    Raises RecordError, naming the entry, unless it is a valid record.
+    """
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise RecordError(f"not a record of a game: the format must be {FORMAT!r}")
     version = data.get("version")
@@ -79,8 +72,9 @@ def from_dict(data: Any) -> GameRecord:
         )
     entries = _Entries(data, "")
     entries.names(
-        "format", "version", "release", "source", "rules", "episode", "random", "players", "clairvoyant",
-        "hands", "finished", "winner", "scores",
+        "format", "version", "release", "source", "rules", "episode", "random", "players", "hands",
+        "finished", "winner", "scores",
+        "clairvoyant",  # of earlier releases
     )  # fmt: skip
     random = entries.entries("random")
     random.names("seed", "number", "twin")
@@ -98,7 +92,6 @@ def from_dict(data: Any) -> GameRecord:
         seed=random.integer("seed", 0, 2**64 - 1),
         number=random.integer("number", 0, 2**64 - 1),
         twin=random.switch("twin"),
-        clairvoyant=entries.switch("clairvoyant"),
         source=entries.text_or_null("source"),
         release=entries.text("release"),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.batch import Episode, Games, Reward
+from gin_env.batch import Episode, Games
 from gin_env.game.rules import Rules
 from gin_env.records.games import GameRecord, HandRecord, Player, as_bytes, end_of_hand
 
@@ -15,14 +15,8 @@ class RecordedGames(Games):
     Play with `play` or `gin_env.agents.turns.play_bot`. Kernels that play whole turns bypass the record.
     """
 
-    def __init__(
-        self,
-        num_games: int = 1,
-        rules: Rules | None = None,
-        episode: Episode = "hand",
-        reward: Reward = "points",
-    ) -> None:
-        super().__init__(num_games, rules, episode, reward)
+    def __init__(self, num_games: int = 1, rules: Rules | None = None, episode: Episode = "hand") -> None:
+        super().__init__(num_games, rules, episode)
         self._hands: list[list[HandRecord]] = [[] for _ in range(len(self))]
         self._origins = [(0, 0, False)] * len(self)
 
@@ -48,7 +42,7 @@ class RecordedGames(Games):
         for game, state, before_hand in zip(games[ended].tolist(), last.state, scores, strict=True):
             self._hands[game].append(_hand(state, before_hand))
 
-    def record(self, game: int, players: tuple[Player, Player], clairvoyant: bool = False) -> GameRecord:
+    def record(self, game: int, players: tuple[Player, Player]) -> GameRecord:
         """Return the record of one game since its start, including an unfinished last hand.
 
         Raises ValueError for a game that has not started, or with actions that bypassed `play`.
@@ -71,7 +65,6 @@ class RecordedGames(Games):
             seed=seed,
             number=number,
             twin=twin,
-            clairvoyant=clairvoyant,
         )
 
 

@@ -34,7 +34,7 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
     """
     path = Path(path)
     if _is_special(path):
-        with _named(path), _open_special(path) as file:
+        with naming(path), _open_special(path) as file:
             yield file
         return
     with _temporary(path) as (target, partial):
@@ -122,7 +122,7 @@ def _temporary(path: Path) -> Iterator[tuple[Path, Path]]:
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "the file is read-only", str(path))
     try:
-        with _named(path, partial):
+        with naming(path, partial):
             yield target, partial
     finally:
         with suppress(OSError):
@@ -130,8 +130,8 @@ def _temporary(path: Path) -> Iterator[tuple[Path, Path]]:
 
 
 @contextmanager
-def _named(path: Path, partial: Path | None = None) -> Iterator[None]:
-    """Set `path` as the file name of an OSError from the block that names no file or the temporary one."""
+def naming(path: Path, partial: Path | None = None) -> Iterator[None]:
+    """Set `path` as the file name of an OSError from the block without one, or with the temporary one."""
     try:
         yield
     except OSError as error:

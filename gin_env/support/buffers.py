@@ -20,6 +20,8 @@ def _count_unshared() -> int:
 
 
 _UNSHARED = _count_unshared()
+MAX_KEPT = 3
+"""Maximum number of arrays that a pool keeps for reuse."""
 
 
 class Buffers:
@@ -31,11 +33,10 @@ class Buffers:
     Parameters
     ----------
     shape, dtype : shape and type of the arrays.
-    max_kept : maximum number of arrays kept for reuse.
     """
 
-    def __init__(self, shape: tuple[int, ...], dtype: Any, max_kept: int = 3) -> None:
-        self._shape, self._dtype, self._max_kept = shape, dtype, max_kept
+    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
+        self._shape, self._dtype = shape, dtype
         self._arrays: list[np.ndarray] = []
 
     def take(self) -> np.ndarray:
@@ -44,5 +45,5 @@ class Buffers:
             if sys.getrefcount(array) == _UNSHARED:
                 return array
         array = np.empty(self._shape, self._dtype)
-        self._arrays = [*self._arrays, array][-self._max_kept :]
+        self._arrays = [*self._arrays, array][-MAX_KEPT:]
         return array

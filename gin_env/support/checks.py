@@ -44,6 +44,10 @@ def check_switch(name: str, value: object) -> bool:
 
 
 Text = TypeVar("Text", bound=str)
+MAX_LISTED = 12
+"""Maximum number of choices that a message lists."""
+MAX_SHOWN = 100
+"""Maximum number of characters of a value that a message repeats."""
 
 
 def check_choice(name: str, value: object, choices: Collection[Text]) -> Text:
@@ -55,14 +59,23 @@ def check_choice(name: str, value: object, choices: Collection[Text]) -> Text:
 
 
 def unknown(name: str, value: object, choices: Collection[str]) -> str:
-    """Return the message for a value that is none of the choices, with the one that was probably meant.
+    """Return the message for a value that is none of the choices: all of a few, or the nearest of many.
 
     >>> unknown("bot", "smiple", ["simple", "tonic"])
     "unknown bot 'smiple'; choose from simple, tonic. Did you mean 'simple'?"
     """
+    text = f"unknown {name} {shortened(repr(value))}"
+    if len(choices) > MAX_LISTED:
+        near = get_close_matches(str(value)[:MAX_SHOWN], choices, 3, cutoff=0.0)
+        return f"{text}; the nearest are {', '.join(near)}"
     close = get_close_matches(str(value), choices, 1)
     hint = f". Did you mean {close[0]!r}?" if close else ""
-    return f"unknown {name} {value!r}; choose from {', '.join(choices)}{hint}"
+    return f"{text}; choose from {', '.join(choices)}{hint}"
+
+
+def shortened(text: str) -> str:
+    """Return a text from outside for a message, cut after `MAX_SHOWN` characters."""
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
 
 
 def result_array(name: str, array: np.ndarray | None, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

@@ -42,7 +42,7 @@ class _AnnounceCompilation(numba_event.Listener):
         module = getattr(event.data.get("dispatcher"), "__module__", None) or ""
         if module.startswith("gin_env"):
             kept = f"kept in {cache_folder()}" if can_keep() else "not kept"
-            say_once(f"compiling what is used for the first time (up to 20 seconds; {kept})")
+            say_once(f"compiling what is used for the first time (about 20 seconds on an idle core; {kept})")
 
     def on_end(self, event: Any) -> None:
         pass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -30,21 +31,27 @@ def run_finalizers() -> None:
 def one_line_errors(program: str) -> Iterator[None]:
     """Exit with one line on stderr if the block raises an error that the user or the system can cause.
 
+    The notes of the error follow.
+
     The exit status is 2 for a mistake by the user (ValueError, TypeError, FileNotFoundError, ImportError), 1
     for any other OSError, such as a full disk, and 130 for Ctrl-C.
     """
+    notes: list[str] = []
     try:
         yield
     except KeyboardInterrupt:
         line, status = "interrupted", 130
     except (ValueError, TypeError, FileNotFoundError, ImportError) as error:
         line, status = str(error), 2
+        notes += getattr(error, "__notes__", [])
     except OSError as error:
-        named = error.strerror is not None and error.filename is not None
-        line, status = f"{error.strerror}: {error.filename}" if named else str(error), 1
+        # Every writer of files names its file, so a full disk without a name is that of the output.
+        place = "the standard output" if error.errno == errno.ENOSPC else None
+        place = place if error.filename is None else error.filename
+        line, status = str(error) if None in (error.strerror, place) else f"{error.strerror}: {place}", 1
     else:
         return
-    print(f"{program}: {line}", file=sys.stderr)
+    print("\n".join([f"{program}: {line}", *notes]), file=sys.stderr)
     raise SystemExit(status)
 
 

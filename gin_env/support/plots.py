@@ -1,7 +1,8 @@
 """Style of all plots: colours, dashes and a footer. matplotlib is imported on first use.
 
-The colours are the palette of Okabe and Ito (Color Universal Design, 2008), which colour-blind people can
-distinguish. Lines also differ in their dashes.
+The colours are those of the palette of Okabe and Ito (Color Universal Design, 2008), which colour-blind
+people can distinguish, with magenta for its black. Lines also differ in their dashes. The ground is
+transparent, and what matplotlib draws in black is grey, so a picture can be read on light and on dark pages.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
-PURPLE, SKY, BLACK, GREY = "#CC79A7", "#56B4E9", "#000000", "#767676"
-PALETTE = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, BLACK)
+PURPLE, SKY, MAGENTA, GREY = "#CC79A7", "#56B4E9", "#D818F0", "#767676"
+PALETTE = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, MAGENTA)
 DASHES = ("-", "--", "-.", ":", "-", "--", "-.")
 """Dash patterns of successive lines in a plot, by default."""
 _FOOT = 0.2
@@ -92,6 +93,24 @@ def save_figure(figure: Figure, path: str | Path, dpi: int, origin: str = "") ->
     """
     if origin:
         sign_figure(figure, origin)
+    _replace_black(figure)
     picture = io.BytesIO()
-    figure.savefig(picture, dpi=dpi, format=Path(path).suffix[1:] or "png")
+    figure.savefig(picture, dpi=dpi, format=Path(path).suffix[1:] or "png", transparent=True)
     write_bytes(path, picture.getvalue())
+
+
+def _replace_black(figure: Figure) -> None:
+    """Draw in grey what has matplotlib's default, the colour "black"; "#000000" stays."""
+    from matplotlib.legend import Legend
+    from matplotlib.lines import Line2D
+    from matplotlib.text import Text
+
+    artists: list[Any] = [*figure.findobj(Line2D), *figure.findobj(Text)]
+    for artist in artists:
+        if artist.get_color() == "black":
+            artist.set_color(GREY)
+    for legend in figure.findobj(Legend):
+        legend.get_frame().set_alpha(0)
+    for axes in figure.axes:
+        axes.tick_params(which="both", color=GREY, labelcolor=GREY)
+        axes.spines[:].set_color(GREY)

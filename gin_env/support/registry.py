@@ -8,6 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from gin_env.support.checks import unknown
+
 Made = TypeVar("Made")
 
 
@@ -77,10 +79,38 @@ class Registry(Generic[Made]):
     def files(self, name: str, params: Mapping[str, Any]) -> list[Path]:
         """Return the files that the bot or estimator with this name and all of its parameters reads."""
         declared = self.declarations[name]
-        folder = Path(import_module(self.package).__path__[0])
-        return [folder / file for file in declared.files] + [
-            _replaced(folder, default, params[key]) for key, default in declared.files_by_parameter.items()
+        return [self._folder / file for file in declared.files] + [
+            self.file(name, key, params[key]) for key in declared.files_by_parameter
         ]
+
+    def file(self, name: str, parameter: str, value: object) -> Path:
+        """Return the file that the value of a parameter in `Declaration.files_by_parameter` stands for.
+
+        Raises TypeError for anything but a name or a path, ValueError for a name of no packaged file.
+        """
+        file = self._folder / self.declarations[name].files_by_parameter[parameter]
+        if value is None and "{}" not in file.name:
+            return file
+        if not isinstance(value, str | Path):
+            raise TypeError(f"{parameter} must be a name or a path, not {value!r}")
+        if "{}" not in file.name or str(value).endswith(file.suffix):
+            return Path(value)
+        names = self.packaged(name, parameter)
+        if value not in names:
+            others = f"or give the path of a {file.suffix} file"
+            raise ValueError(unknown(parameter, str(value), [*names, others]))
+        return file.with_name(file.name.format(value))
+
+    def packaged(self, name: str, parameter: str) -> list[str]:
+        """Return the names of the packaged files among which such a parameter chooses."""
+        file = self._folder / self.declarations[name].files_by_parameter[parameter]
+        start, end = file.name.split("{}")
+        found = (each.name for each in file.parent.glob(file.name.replace("{}", "*")))
+        return sorted(each.removeprefix(start).removesuffix(end) for each in found)
+
+    @property
+    def _folder(self) -> Path:
+        return Path(import_module(self.package).__path__[0])
 
 
 def import_factory(package: str, factory: str) -> Callable[..., Any]:
@@ -90,12 +120,3 @@ def import_factory(package: str, factory: str) -> Callable[..., Any]:
     for attribute in path.split("."):
         found = getattr(found, attribute)
     return found
-
-
-def _replaced(folder: Path, default: str, value: object) -> Path:
-    """Return the file that a parameter's value stands for."""
-    if value is None:
-        return folder / default
-    if "{}" in default and not str(value).endswith(Path(default).suffix):
-        return folder / default.format(value)
-    return Path(str(value))

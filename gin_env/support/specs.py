@@ -15,6 +15,7 @@ of these characters needs quoting in a shell.
 from __future__ import annotations
 
 import inspect
+import os
 import re
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
@@ -24,8 +25,7 @@ from gin_env.support.checks import unknown
 POLICY_ENDINGS = (".zip", ".safetensors")
 """File name endings that mark a bot's name as a path.
 
-``.safetensors`` is a trained network. ``.zip`` is what `MaskablePPO.save` writes; it is refused, since it may
-contain code.
+``.safetensors`` is a trained network, ``.zip`` what `MaskablePPO.save` writes.
 """
 _NAME_WITH_PARAMETERS = re.compile(r"[\w-]+:\w+=")
 _WORDS = {"true": True, "false": False, "none": None}
@@ -122,12 +122,13 @@ def parse_value(text: str) -> Any:
 
 
 def format_value(value: object) -> str:
-    """Return the text that `parse_value` reads as `value`."""
+    """Return the text that `parse_value` reads as `value`; an object, such as an estimator, by its name."""
     if value is None or isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple | list):
         return "+".join(map(format_value, value)) + ("+" if len(value) < 2 else "")
-    return str(value)
+    name = None if isinstance(value, os.PathLike) else getattr(value, "name", None)
+    return name if isinstance(name, str) else str(value)
 
 
 def parameters(factory: Callable[..., object]) -> dict[str, Any] | None:

@@ -29,6 +29,7 @@ from gin_env.observations.candidates import (
 )
 from gin_env.training.checkpoints import Tensors, by_prefix, prefixed
 from gin_env.training.ranks import Ranks
+from gin_env.training.settings import PPOSettings
 
 SELF = -1
 """Opponent index of the learner itself; the next indices are the bots', and then the past selves'."""
@@ -53,27 +54,13 @@ class PastSelf:
 class League:
     """Bots and past selves, with the results of the learner's recent hands against them.
 
-    Parameters
-    ----------
-    bots : names of bots.
-    bots_share : share of the hands against bots; bots that win more hands are sampled more often.
-    max_share : maximum share of one bot.
-    past_share : share of the hands against past selves; the remaining hands are against the learner itself.
-    past_size : maximum number of past selves; when it is reached, a new one replaces a random one.
-    preference : exponent of the share of lost hands in a member's weight.
+    The settings are those of the run: `bots`, `bots_share`, `max_share`, `past_share`, `past_size` and
+    `preference`.
     """
 
-    def __init__(
-        self,
-        bots: tuple[str, ...],
-        bots_share: float,
-        max_share: float,
-        past_share: float,
-        past_size: int,
-        preference: float,
-    ) -> None:
-        self.num_bots, self.past_size, self.preference = len(bots), past_size, preference
-        self.bots_share, self.max_share, self.past_share = bots_share, max_share, past_share
+    def __init__(self, settings: PPOSettings) -> None:
+        self.settings, bots = settings, settings.bots
+        self.num_bots, past_size = len(bots), settings.past_size
         self.bots: list[Any] = [agents.make(name, programs=True) for name in bots]
         self.names = bots
         self.past: list[PastSelf] = []
@@ -89,12 +76,12 @@ class League:
         """Return the index of an opponent for each random number in [0, 1)."""
         num_opponents = self.num_bots + len(self.past)
         hands, lost = self.results[1 : 1 + num_opponents, :2].T
-        weights = ((lost + 50) / (hands + 100)) ** self.preference  # prior: 50 of 100 hands lost
+        weights = ((lost + 50) / (hands + 100)) ** self.settings.preference  # prior: 50 of 100 hands lost
         shares = np.empty(num_opponents)
         bots, past = slice(self.num_bots), slice(self.num_bots, None)
-        for group, share in ((bots, self.bots_share), (past, self.past_share)):
+        for group, share in ((bots, self.settings.bots_share), (past, self.settings.past_share)):
             shares[group] = share * weights[group] / weights[group].sum()
-        shares[bots] = np.minimum(shares[bots], self.max_share)
+        shares[bots] = np.minimum(shares[bots], self.settings.max_share)
         ends = np.cumsum([1 - shares.sum(), *shares])
         return np.minimum(np.searchsorted(ends, random, side="right"), len(shares)) - 1
 
@@ -151,10 +138,10 @@ class League:
     def add_past_self(self, network: CandidateScorer, random: np.random.Generator) -> None:
         """Add a copy of the network as a past self; in a full league it replaces a random one."""
         past = PastSelf(copy.deepcopy(network).cpu())
-        if len(self.past) < self.past_size:
+        if len(self.past) < self.settings.past_size:
             self.past.append(past)
         else:
-            replaced = random.integers(self.past_size)
+            replaced = random.integers(self.settings.past_size)
             self.past[replaced] = past
             self.results[1 + self.num_bots + replaced] = 0
 

@@ -9,22 +9,19 @@ Source: Schulman et al. 2017, "Proximal Policy Optimization Algorithms"; hyperpa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
-from gin_env.agents.policies.candidate_network import MAX_UNITS, CandidateScorer, MemoryLayers
+from gin_env.agents.policies.candidate_network import CandidateScorer, MemoryLayers
 from gin_env.agents.policies.policy import sample_actions
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK
 from gin_env.game.match_odds import chances_to_win
 from gin_env.game.rules import Rules
 from gin_env.observations.candidates import DISCARD_ROWS, DRAW_ROWS, NUM_CONTEXT, draw_and_discard_masks
-from gin_env.support.checks import check_integer, check_number
 from gin_env.training.checkpoints import (
     Tensors,
     by_prefix,
@@ -36,126 +33,19 @@ from gin_env.training.critic import NUM_ALL_CARDS, Critic, write_all_cards
 from gin_env.training.experience import DecisionBuffer, LearnerBatch
 from gin_env.training.league import DECAY, SELF, League
 from gin_env.training.ranks import Ranks
-from gin_env.training.runs import RunSettings
+from gin_env.training.settings import PPOSettings
 
 MIN_COUNTED = 150
 """Points of a hand up to which hands are counted at least; the rules can allow more."""
 FIRST_POINTS = 25
 """Assumed points of each hand before the first rollout."""
-MAX_PAST = 300
-"""Maximum number of past selves: a checkpoint has room for their tensors."""
 LOGGED = ("losses/value", "losses/entropy", "losses/approximate_kl", "losses/clipped")
 NUM_LOGGED = len(LOGGED)
-
-
-HAS_BFLOAT16 = any(torch.cpu.get_capabilities().get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
-"""Whether this processor has instructions for matrix products in bfloat16, on x86 or on Arm."""
 MIN_BFLOAT16 = 16
 """Least width of layers in bfloat16: products of narrower ones are NaN on some processors."""
 PADDING = 64
 """The network's batches are padded to a multiple of this size. The kernels for bfloat16 are generated for
 each new size, which takes longer than the computation."""
-
-
-@dataclass
-class PPOSettings(RunSettings):
-    """Settings of a PPO run; the defaults learn fast on two CPU cores."""
-
-    run: Path = Path("runs/ppo")
-    """Folder of the run; a new run needs a new or empty one."""
-    device: str = "cpu"
-    """Device of PyTorch: cpu, cuda (not tested on a GPU yet), ..."""
-    workers: int = 2
-    """Number of processes that share the games and the gradients; results are the same up to rounding."""
-
-    num_envs: int = 1024
-    """Number of games played at the same time."""
-    num_steps: int = 64
-    """Number of actions in each game between two updates."""
-    num_minibatches: int = 32
-    """Sets the size of a minibatch, num_envs * num_steps / num_minibatches decisions. An update has fewer
-    minibatches, because opponents' actions and actions without an alternative are not learned."""
-    update_epochs: int = 2
-    """Number of passes over the decisions of an update."""
-    learning_rate: float = 2e-3
-    """Initial learning rate; it decays linearly to a twentieth."""
-    ent_coef: float = 0.05
-    """Weight of the entropy bonus; it decays like the learning rate. With much less, some runs keep knocking
-    as early as they may, and learn late or never what waiting is worth."""
-    vf_coef: float = 1.0
-    """Weight of the value's squared error."""
-    gamma: float = 1.0
-    """Discount per decision; 1, because hands are short."""
-    gae_lambda: float = 0.95
-    """Bias-variance trade-off of the advantages."""
-    clip_coef: float = 0.2
-    """PPO's limit on the change of a probability ratio."""
-    max_grad_norm: float = 0.5
-    """Maximum norm of the gradient."""
-    hidden: int = 64
-    """Width of the network's layers."""
-    bfloat16: bool = HAS_BFLOAT16
-    """Multiply matrices in bfloat16, which halves the time of an update where the processor has instructions
-    for it. The weights, the outputs and the gradients' sums remain float32."""
-    rules: tuple[str, ...] = ("eaai",)
-    """Rules of the games, in turn: presets such as oklahoma, or single rules such as knock_limit=7. Rules
-    named twice are played in twice as many games. The evaluations are played by the first."""
-    start: str | None = None
-    """Start from the weights of this candidate policy: a .safetensors file, or a bundled
-    one, `policy`, `policy-1` or, with memory, `policy-memory`."""
-    memory: bool = False
-    """Read what the opponent has shown in the earlier hands of a game. Opponents then stay for whole games;
-    only a past self can be replaced by another during a game."""
-    opponent_coef: float = 0.3
-    """With memory: weight of the cross-entropy of guessing the opponent, one of the bots or the learner."""
-
-    critic_sees_all: bool = False
-    """Estimate the advantages with a critic that sees both hands and the stock, not with the policy's own
-    values. Each decision teaches more, and takes longer."""
-    match_reward: bool = True
-    """Reward each hand with the change in the probability of winning the game, instead of its points."""
-    bots_share: float = 0.4
-    """Share of the hands against bots; bots that win more hands are sampled more often."""
-    max_share: float = 0.2
-    """Maximum share of the hands against one bot."""
-    past_share: float = 0.15
-    """Share of the hands against past selves; the remaining hands are against the learner itself."""
-    preference: float = 4.0
-    """Exponent of the share of lost hands in a bot's sampling weight."""
-    past_size: int = 8
-    """Maximum number of past selves; when it is reached, a new one replaces a random one."""
-    snapshot_every: int = 20
-    """Number of updates between two past selves."""
-
-    PROGRAM: ClassVar[str] = "python examples/ppo.py"
-    KIND: ClassVar[str] = "PPO checkpoint"
-    VERSION: ClassVar[str] = "8"
-    SESSION: ClassVar[tuple[str, ...]] = (*RunSettings.SESSION, "device", "workers")
-
-    def check(self) -> None:
-        super().check()
-        for name in ("num_envs", "num_steps", "num_minibatches", "update_epochs", "snapshot_every"):
-            check_integer(name, getattr(self, name), 1, 1 << 31)
-        check_integer("past_size", self.past_size, 1, MAX_PAST)
-        check_integer("workers", self.workers, 1, self.num_envs)
-        check_integer("hidden", self.hidden, 1, MAX_UNITS)
-        for name in ("bots_share", "max_share", "past_share", "learning_rate", "gamma", "gae_lambda"):
-            check_number(name, getattr(self, name), 0, 1)
-        for name in ("ent_coef", "vf_coef", "clip_coef", "max_grad_norm", "opponent_coef", "preference"):
-            check_number(name, getattr(self, name), 0, 1e6)
-        try:
-            torch.empty(0, device=self.device)
-        except (RuntimeError, AssertionError) as error:
-            raise ValueError(f"this PyTorch has no device {self.device!r}: {error}") from error
-        if self.bots_share + self.past_share > 1:
-            raise ValueError("bots_share and past_share must add up to at most 1")
-        self.different_rules()
-
-    def different_rules(self) -> tuple[Rules, ...]:
-        """Return the rules, each once. Raises ValueError or TypeError for unknown or impossible rules."""
-        if not self.rules:
-            raise ValueError("rules must name at least one set of rules")
-        return tuple(dict.fromkeys(map(Rules.parse, self.rules)))
 
 
 class Learner:
@@ -200,14 +90,7 @@ class Learner:
         self.games.state["public"]["rules"] = records[self.rules_index]  # each game is played by its own
         self.opponent = np.full(num_envs, SELF)
         self.num_games = np.zeros(num_envs, np.int64)
-        self.league = League(
-            settings.bots,
-            settings.bots_share,
-            settings.max_share,
-            settings.past_share,
-            settings.past_size,
-            settings.preference,
-        )
+        self.league = League(settings)
         capacity = num_envs * settings.num_steps
         # A discard follows a draw, so at most every second action is a discard.
         num_discards = num_envs * (settings.num_steps // 2 + 1)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from gin_env.game.actions import describe
+from gin_env.support.tables import table
 from gin_env.ui.explanations import RankedChoice
 
 NONE = "-"
@@ -76,19 +77,6 @@ def bots_text(played: Mapping[str, int]) -> str:
                 f"{describe(action)}: {bots}", WIDTH, subsequent_indent="    ", break_on_hyphens=False
             )
         )
-    return "\n".join(lines)
-
-
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int]) -> str:
-    """Return a table in text; columns listed in `left` are aligned to the left, the others to the right."""
-    widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header))]
-    lines = [
-        "  ".join(
-            f"{cell:{'<' if column in left else '>'}{width}}"
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in (header, *rows)
-    ]
     return "\n".join(lines)
 
 

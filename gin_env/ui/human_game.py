@@ -17,7 +17,7 @@ from gin_env.agents import Agent
 from gin_env.agents.turns import check_bot_actions
 from gin_env.batch import Games
 from gin_env.game.actions import IllegalActionError, check_action
-from gin_env.game.rules import Rules
+from gin_env.game.rules import RulesLike, check_rules
 from gin_env.game.streams import check_seed, fresh_seed
 from gin_env.observations.views import PlayerView
 from gin_env.records import GameRecord, Player, RecordedGames, read_one, resume, to_line
@@ -55,13 +55,13 @@ class HumanGame:
     """
 
     def __init__(
-        self, opponent: str | Agent = "tonic", seed: int | None = None, rules: Rules | None = None
+        self, opponent: str | Agent = "tonic", seed: int | None = None, rules: RulesLike = None
     ) -> None:
         self.bot = agents.resolve(opponent, programs=True)
         self.opponent = opponent if isinstance(opponent, str) else opponent.name
         self._opponent_is_object = not isinstance(opponent, str)
         self.seed = fresh_seed() if seed is None else check_seed(seed)
-        self.rules = rules if rules is not None else Rules()
+        self.rules = check_rules(rules)
         self._start()
 
     def _start(self) -> None:

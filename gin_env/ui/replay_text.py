@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from gin_env.game.actions import describe
 from gin_env.records import GameRecord, Position
-from gin_env.ui.explanation_text import table
+from gin_env.support.tables import table
 from gin_env.ui.opinions import Judgement
 from gin_env.ui.text import text
 
@@ -26,8 +26,6 @@ def title(game: GameRecord) -> str:
     ]
     if game.source is not None:
         words.append(f"Recorded by {game.source}.")
-    if game.clairvoyant:
-        words.append("Clairvoyant: a bot saw its opponent's hand.")
     return " ".join(words)
 
 

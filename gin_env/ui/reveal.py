@@ -220,13 +220,11 @@ def _by_rank(card: int) -> tuple[int, int]:
 
 def _with_laid_off(groups: list[Group], moves: list[LayOff]) -> list[Group]:
     """Return the knocker's groups after these lay-offs."""
-    melds = {tuple(group.cards): group for group in groups}
+    melds = list(groups)
     for card, meld in moves:
-        group = melds.pop(tuple(meld))
-        cards = sorted([*meld, card])
-        melds[tuple(cards)] = Group(cards, group.caption)
-    order = [group.caption for group in groups]
-    return sorted(melds.values(), key=lambda group: order.index(group.caption))
+        place = next(place for place, group in enumerate(melds) if group.cards == meld)
+        melds[place] = Group(sorted([*meld, card]), melds[place].caption)
+    return melds
 
 
 def _without(groups: list[Group], laid: list[int]) -> list[Group]:

@@ -6,7 +6,6 @@ same: the score of a candidate is the logit of its action.
 
 >>> env = GinRummyVecEnv(256, "simple", candidates=True)
 >>> model = MaskablePPO(SB3CandidatePolicy, env, policy_kwargs={"hidden": 64})
->>> model.gin_env = env.describe_training()
 >>> model.learn(1_000_000)
 >>> save_policy(model, "policy.safetensors")  # its path is the name of a bot
 """

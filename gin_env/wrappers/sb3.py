@@ -3,7 +3,6 @@
 >>> from sb3_contrib import MaskablePPO
 >>> from gin_env.wrappers.sb3 import GinRummyVecEnv
 >>> model = MaskablePPO("MlpPolicy", GinRummyVecEnv(num_envs=256, opponent="simple"))
->>> model.gin_env = model.get_env().describe_training()
 >>> model.learn(1_000_000)
 >>> save_policy(model, "policy.safetensors")
 
@@ -19,7 +18,7 @@ import copy
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -31,24 +30,22 @@ from gin_env.agents.policies.policy import (
     FrozenPolicy,
     PolicyBot,
     check_inputs,
-    describe_training,
     training_of,
 )
 from gin_env.agents.policies.policy_networks import ACTIVATIONS, save_network
-from gin_env.batch import Episode, Reward, check_actions
-from gin_env.envs.learner_seat import IllegalAction, LearnerSeat, Opponents, check_seeds, hand_results
-from gin_env.envs.snapshots import EnvironmentState, check_state, copy_attributes, restore_attributes
-from gin_env.envs.spaces import action_space, check_contents, observation_entries
-from gin_env.estimators.base import Estimator
+from gin_env.agents.policies.sb3_weights import actor_of
+from gin_env.batch import check_actions
+from gin_env.envs.encoder import Observation, row
+from gin_env.envs.learner_seat import LearnerSeat, Opponents, Options, check_seeds, hand_results
+from gin_env.envs.snapshots import Restorable
 from gin_env.game.actions import NUM_ACTIONS
-from gin_env.game.rules import Rules
-from gin_env.observations.memory import ENTRY
+from gin_env.game.rules import RulesLike
 from gin_env.observations.observation import OBSERVATION_SIZE
 from gin_env.support.threads import warn_if_threads_compete
 from gin_env.wrappers.candidate_policy import SB3CandidatePolicy
-from gin_env.wrappers.sb3_weights import actor_of
 
 try:
+    from stable_baselines3.common.monitor import Monitor
     from stable_baselines3.common.vec_env import VecEnv
     from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 except ImportError as error:
@@ -56,19 +53,16 @@ except ImportError as error:
 
 if TYPE_CHECKING:
     from sb3_contrib import MaskablePPO
-
-_CHANGING = ("_returns", "_lengths", "_actions", "_masks", "_begun", "_seeds")
-
-Observation: TypeAlias = np.ndarray | dict[str, np.ndarray]
+    from typing_extensions import Unpack
 
 
 def save_policy(model: MaskablePPO, path: str | Path) -> None:
     """Write the policy of a model to a ``.safetensors`` file, whose path can be used as the name of a bot.
 
-    Set ``model.gin_env = env.describe_training()`` first. The file holds weights, sizes and the description
-    of the training, but no code and no optimizer state. The policy must be `SB3CandidatePolicy`,
-    `CardPolicy`, "MlpPolicy" or "MultiInputPolicy" (tanh or ReLU), from any environment of this package.
-    Raises ValueError for other policies, and for a model without ``gin_env``.
+    The file holds weights, sizes and the description of the training, but no code and no optimizer state.
+    The policy must be `SB3CandidatePolicy`, `CardPolicy`, "MlpPolicy" or "MultiInputPolicy" (tanh or ReLU),
+    from any environment of this package. Raises ValueError for other policies, and for a model that does not
+    say how it was trained.
     """
     training = training_of(model)
     provenance = {"decisions": model.num_timesteps}
@@ -96,11 +90,11 @@ def save_policy(model: MaskablePPO, path: str | Path) -> None:
                 f"{type(model.policy).__name__} cannot be written: it does more than the layers of "
                 "CardPolicy or MlpPolicy with the same names"
             )
-    PolicyBot(network, training)  # raises if the file could not be loaded
+    PolicyBot(network, training, estimator=training.get("estimator"))  # raises if it could not be loaded
     save_network(path, network, training, provenance)
 
 
-class GinRummyVecEnv(VecEnv):
+class GinRummyVecEnv(Restorable, VecEnv):
     """`num_envs` games against bots, as one SB3 environment.
 
     Other parameters are those of `gin_env.envs.gymnasium_env.GinRummyEnv`. Observations are float32
@@ -114,24 +108,19 @@ class GinRummyVecEnv(VecEnv):
     (``outcome``, ``won``, ``points``, ``turns``) and the name of the ``opponent``. Other infos are empty.
     """
 
+    _CHANGING = ("_returns", "_lengths", "_actions", "_masks", "_begun", "_seeds", "seat")
+
     def __init__(
         self,
         num_envs: int = 256,
         opponent: Opponents = "simple",
-        rules: Rules | None = None,
-        episode: Episode = "hand",
-        reward: Reward = "points",
-        illegal_action: IllegalAction = "raise",
-        estimator: str | Estimator = "uniform",
+        rules: RulesLike = None,
+        *,
         seed: int | None = None,
-        candidates: bool = False,
-        memory: bool = False,
+        **options: Unpack[Options],
     ) -> None:
         warn_if_threads_compete()
-        self._with_candidates, _, self._with_memory = check_contents(candidates, False, memory, episode)
-        self.seat = LearnerSeat(
-            num_envs, opponent, rules, episode, reward, illegal_action, estimator, opponents_stay=memory
-        )
+        self.seat = LearnerSeat(num_envs, opponent, rules, mask=False, **options)
         self.render_mode = None
         self._started = time.time()
         self._returns = np.zeros(num_envs)
@@ -139,9 +128,7 @@ class GinRummyVecEnv(VecEnv):
         self._actions: np.ndarray | None = None
         self._masks = np.zeros((num_envs, NUM_ACTIONS), np.int8)
         self._begun = False
-        entries = observation_entries(self._with_candidates, self._with_memory)
-        space = spaces.Dict(entries) if len(entries) > 1 else entries["observation"]
-        super().__init__(num_envs, space, action_space())
+        super().__init__(num_envs, self.seat.space, spaces.Discrete(NUM_ACTIONS))
         if seed is not None:
             self.seed(seed)
 
@@ -185,47 +172,22 @@ class GinRummyVecEnv(VecEnv):
         return self._observe(), rewards, over, infos
 
     def _fill_infos(self, infos: list[dict[str, Any]], ended: np.ndarray) -> None:
-        observations = self._observation(ended)
-        results = {name: each.tolist() for name, each in hand_results(self.seat.games.results[ended]).items()}
-        results["opponent"] = self.seat.opponent_names(ended)
+        observations = self.seat.observe(self.seat.masks()[ended], ended)
+        results = {name: each.tolist() for name, each in hand_results(self.seat, ended).items()}
         returns, lengths = self._returns[ended].tolist(), self._lengths[ended].tolist()
         seconds = round(time.time() - self._started, 6)
-        for row, game in enumerate(ended.tolist()):
-            infos[game] = {name: values[row] for name, values in results.items()}
-            infos[game]["terminal_observation"] = (
-                {name: entry[row] for name, entry in observations.items()}
-                if isinstance(observations, dict)
-                else observations[row]
-            )
-            infos[game]["episode"] = {"r": returns[row], "l": lengths[row], "t": seconds}
+        for index, game in enumerate(ended.tolist()):
+            infos[game] = {name: values[index] for name, values in results.items()}
+            infos[game]["terminal_observation"] = row(observations, index)
+            infos[game]["episode"] = {"r": returns[index], "l": lengths[index], "t": seconds}
 
     def _observe(self) -> Observation:
         self._masks = self.seat.masks()
-        return self._observation()
-
-    def _observation(self, games: np.ndarray | None = None) -> Observation:
-        vectors = self.seat.observations(games)
-        entries: dict[str, np.ndarray] = {}
-        if self._with_candidates:
-            entries |= self.seat.candidates(games)
-        if self._with_memory:
-            entries[ENTRY] = self.seat.memories(games)
-        return {"observation": vectors} | entries if entries else vectors
+        return self.seat.observe(self._masks)
 
     def action_masks(self) -> np.ndarray:
         """Return a new array with 1 for each legal action, int8 (num_envs, 107)."""
         return self._masks.copy()
-
-    def get_state(self) -> EnvironmentState:
-        """Return the state of all games, hidden cards included; see `gin_env.envs.snapshots`."""
-        values = copy_attributes(self, _CHANGING) | {"seat": self.seat.get_state()}
-        return EnvironmentState(("sb3", self.num_envs), values)
-
-    def set_state(self, state: EnvironmentState) -> None:
-        """Continue from a state. Raises TypeError or ValueError for one that does not fit."""
-        values = check_state(state, ("sb3", self.num_envs))
-        self.seat.set_state(values["seat"])
-        restore_attributes(self, {name: values[name] for name in _CHANGING})
 
     def set_opponents(self, opponent: Opponents, weights: Sequence[float] | None = None) -> None:
         """Change the opponents, from the next hand of each game; see `LearnerSeat.set_opponents`."""
@@ -234,13 +196,9 @@ class GinRummyVecEnv(VecEnv):
     def describe_training(self) -> dict[str, Any]:
         """Return a description of the training to keep with a model: rules, episode, estimator and layout.
 
-        Set ``model.gin_env = env.describe_training()`` before saving the model.
+        Models store it with the observation space.
         """
-        games = self.seat.games
-        episode: Episode = "game" if games.whole_game else "hand"
-        return describe_training(
-            games.rules, episode, self.seat.estimator, self._with_candidates, self._with_memory
-        )
+        return self.seat.describe_training()
 
     def close(self) -> None:
         """Do nothing, since there are no resources to release."""
@@ -269,4 +227,5 @@ class GinRummyVecEnv(VecEnv):
         )
 
     def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
-        return [False for _ in self._get_indices(indices)]
+        """Return True for `Monitor`: infos have ``episode``, as `evaluate_policy` and callbacks want."""
+        return [wrapper_class is Monitor for _ in self._get_indices(indices)]

@@ -3,6 +3,11 @@
 >>> callback = SelfPlayCallback("runs/mine", bots=["simple", "tonic"])
 >>> model.learn(1_000_000, callback=callback)
 >>> play_match("runs/mine/policy.safetensors", "simple")
+
+A killed run continues from its last evaluation, in a new process with a model of the same settings:
+
+>>> callback.restore(model)
+>>> model.learn(1_000_000 - model.num_timesteps, callback=callback, reset_num_timesteps=False)
 """
 
 from __future__ import annotations
@@ -22,12 +27,16 @@ from gin_env.agents.policies.policy import PolicyBot
 from gin_env.batch import Episode
 from gin_env.matches.matches import check_games, play_match
 from gin_env.support.checks import check_integer, check_number
+from gin_env.support.tensor_files import read_tensors, write_tensors
+from gin_env.training.checkpoints import Tensors, by_prefix, prefixed
 from gin_env.wrappers.candidate_policy import SB3CandidatePolicy
+from gin_env.wrappers.checkpoints import model_tensors, restore_model
 from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy
-from gin_env.wrappers.sb3_self_play import index_to_drop
 
 POLICY_FILE = "policy.safetensors"
 EVALUATIONS_FILE = "evaluations.csv"
+CHECKPOINT_FILE = "checkpoint.safetensors"
+_KIND, _VERSION = "checkpoint of SelfPlayCallback", "1"
 _MEMORY = 0.99
 """Factor by which earlier results are multiplied whenever the opponents are weighted again."""
 
@@ -40,7 +49,8 @@ class SelfPlayCallback(BaseCallback):
 
     Parameters
     ----------
-    run : folder for ``policy.safetensors``, the best policy so far, and ``evaluations.csv``.
+    run : folder for ``policy.safetensors``, the best policy so far, ``evaluations.csv``, and
+        ``checkpoint.safetensors``, from which `restore` continues.
     bots : names of bots or bot objects to play against, in training and in evaluations.
     bots_share : share of the hands against bots; the others are against past selves, once there is one.
     snapshot_every : number of decisions between two past selves.
@@ -87,6 +97,7 @@ class SelfPlayCallback(BaseCallback):
         self.games, self.episode, self.seed = check_games(games), episode, seed
         self.best_win_rate = -1.0
         self.past: list[CandidatePolicyBot | PolicyBot] = []
+        self._weights: list[Tensors] = []  # of each past self
         self._taken_after: list[int] = []
         self._before = self._counted = 0  # decisions of earlier calls of learn(), and of this one
         self._results: dict[str, np.ndarray] = {}  # by opponent: hands, hands lost
@@ -100,13 +111,7 @@ class SelfPlayCallback(BaseCallback):
     # --- The hooks of SB3 -------------------------------------------------------------------------------
 
     def _on_training_start(self) -> None:
-        env = self.training_env.unwrapped
-        if not isinstance(env, GinRummyVecEnv):
-            raise TypeError(f"SelfPlayCallback needs a GinRummyVecEnv, not {type(env).__name__}")
-        self._env = env
-        model: Any = self.model
-        if getattr(model, "gin_env", None) is None:
-            model.gin_env = env.describe_training()
+        self._find_games(self.model)
         self.run.mkdir(parents=True, exist_ok=True)
         if self.num_timesteps < self._counted:  # learn() has set its counter back
             self._before += self._counted
@@ -114,6 +119,52 @@ class SelfPlayCallback(BaseCallback):
         self._next_snapshot = max(self._next_snapshot, self.decisions + self.snapshot_every)
         self._next_evaluation = max(self._next_evaluation, self.decisions + self.evaluate_every)
         self._choose_opponents()
+
+    def _find_games(self, model: Any) -> None:
+        env = model.get_env().unwrapped
+        if not isinstance(env, GinRummyVecEnv):
+            raise TypeError(f"SelfPlayCallback needs a GinRummyVecEnv, not {type(env).__name__}")
+        self._env = env
+        if getattr(model, "gin_env", None) is None:
+            model.gin_env = env.describe_training()
+
+    def restore(self, model: MaskablePPO) -> None:
+        """Continue from the run's checkpoint: set the model's weights and counters, and the past selves.
+
+        Raises FileNotFoundError if there is none, ValueError if it is of a model with other settings.
+        """
+        path = self.run / CHECKPOINT_FILE
+        if not path.exists():
+            raise FileNotFoundError(f"nothing to resume: there is no {path}")
+        tensors, metadata = read_tensors(path, _KIND, _VERSION, "SelfPlayCallback")
+        self.model = model
+        self._find_games(model)
+        current = {name: each for name, each in tensors.items() if not name.startswith("past.")}
+        restore_model(model, current)  # raises before anything else has changed
+        past = by_prefix(by_prefix(tensors).get("past", {}))
+        self.past, self._weights, self._taken_after = [], [], []
+        for decisions in metadata["taken_after"]:
+            model.policy.load_state_dict(past[str(decisions)])
+            self._keep_past_self(decisions)
+        restore_model(model, current)  # the past selves were loaded into its policy
+        model.num_timesteps = self.num_timesteps = metadata["decisions"]
+        self._last_evaluation, self._counted = metadata["decisions"], metadata["decisions"]
+        self.best_win_rate = metadata["best_win_rate"]
+        self._results = {name: np.array(each) for name, each in metadata["results"].items()}
+        self._env.seed((model.seed or 0) + metadata["decisions"])  # different decks from those before
+
+    def _save(self) -> None:
+        """Replace the checkpoint."""
+        tensors = model_tensors(cast(MaskablePPO, self.model))
+        for decisions, weights in zip(self._taken_after, self._weights, strict=True):
+            tensors |= prefixed(f"past.{decisions}", weights)
+        metadata = {
+            "decisions": self.decisions,
+            "taken_after": self._taken_after,
+            "best_win_rate": self.best_win_rate,
+            "results": {name: each.tolist() for name, each in self._results.items()},
+        }
+        write_tensors(self.run / CHECKPOINT_FILE, _KIND, _VERSION, tensors, metadata)
 
     def _on_step(self) -> bool:
         for info in self.locals["infos"]:
@@ -179,6 +230,7 @@ class SelfPlayCallback(BaseCallback):
         if self.verbose:
             described = ", ".join(f"{100 * rate:.1f} % against {name}" for name, rate in rates.items())
             print(f"{self.decisions:,} decisions: wins {described} ({self.games} {self.episode}s each)")
+        self._save()
         return rates
 
     def _choose_opponents(self) -> None:
@@ -188,13 +240,27 @@ class SelfPlayCallback(BaseCallback):
             result *= _MEMORY
 
     def _add_past_self(self) -> None:
-        self.past.append(self._copy(deterministic=False, name=f"past-{self.decisions}"))
-        self._taken_after.append(self.decisions)
+        self._keep_past_self(self.decisions)
         if len(self.past) > self.pool_size:
             index = index_to_drop(self._taken_after)
             self._results.pop(self.past[index].name, None)
-            del self.past[index], self._taken_after[index]
+            del self.past[index], self._weights[index], self._taken_after[index]
+
+    def _keep_past_self(self, decisions: int) -> None:
+        self.past.append(self._copy(deterministic=False, name=f"past-{decisions}"))
+        self._weights.append({name: each.clone() for name, each in self.model.policy.state_dict().items()})
+        self._taken_after.append(decisions)
 
     def _copy(self, deterministic: bool, name: str) -> CandidatePolicyBot | PolicyBot:
         kind = CandidatePolicyBot if isinstance(self.model.policy, SB3CandidatePolicy) else PolicyBot
         return kind.snapshot(cast(MaskablePPO, self.model), deterministic=deterministic, name=name)
+
+
+def index_to_drop(taken_after: Sequence[int]) -> int:
+    """Return the index of the past self that is closest to its neighbours, relative to its age.
+
+    `taken_after` has the number of decisions after which each was taken, in ascending order.
+    """
+    steps = np.array(taken_after)
+    gaps = (steps[2:] - steps[:-2]) / np.maximum(steps[-1] - steps[1:-1], 1)
+    return 1 + int(np.argmin(gaps)) if len(gaps) else 0

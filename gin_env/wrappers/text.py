@@ -11,7 +11,6 @@ observation explains the error. After `patience` such answers the episode is los
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import gymnasium
@@ -20,19 +19,14 @@ from gymnasium import spaces
 from gin_env.batch import Episode, Reward
 from gin_env.envs.gymnasium_env import GinRummyEnv
 from gin_env.envs.learner_seat import LEARNER, Opponents
-from gin_env.envs.snapshots import EnvironmentState, check_state
-from gin_env.game.actions import IllegalActionError, describe, parse
-from gin_env.game.rules import Rules
-from gin_env.game.words import result_in_words, rules_in_words
+from gin_env.envs.snapshots import Restorable
+from gin_env.game.actions import IllegalActionError, describe
+from gin_env.game.rules import RulesLike
+from gin_env.game.words import MAX_CHARACTERS, find_action, result_in_words, rules_in_words
 from gin_env.support.checks import check_integer
 
-_ACTIONS = re.compile(
-    r"\b(?:pass|draw from the stock|draw the upcard|(?:discard|knock with) [A2-9TJQK][CHSD])\b", re.IGNORECASE
-)
-MAX_CHARACTERS = 100_000
 
-
-class TextGinRummy(gymnasium.Env):
+class TextGinRummy(Restorable, gymnasium.Env):
     """Play one seat against a bot, in words.
 
     Parameters
@@ -42,16 +36,17 @@ class TextGinRummy(gymnasium.Env):
     """
 
     metadata = {"render_modes": []}  # noqa: RUF012
+    _CHANGING = ("game", "_misses")
 
     def __init__(
         self,
         opponent: Opponents = "simple",
-        rules: Rules | None = None,
+        rules: RulesLike = None,
         episode: Episode = "hand",
         reward: Reward = "points",
         patience: int = 3,
     ) -> None:
-        self.game = GinRummyEnv(opponent, rules, episode, reward)
+        self.game = GinRummyEnv(opponent, rules, episode=episode, reward=reward)
         self.patience = check_integer("patience", patience, 1, 1000)
         characters = "".join(map(chr, range(32, 127))) + "\n"
         self.observation_space = spaces.Text(MAX_CHARACTERS, charset=characters)
@@ -89,17 +84,8 @@ class TextGinRummy(gymnasium.Env):
             said = f"The last hand is over: {result_in_words(games.results[0], LEARNER)}.\n\n{said}"
         return said, reward, over, False, self._info(info)
 
-    def get_state(self) -> EnvironmentState:
-        """Return the state of the game, hidden cards included; see `gin_env.envs.snapshots`."""
-        return EnvironmentState(
-            ("text", self.patience), {"game": self.game.get_state(), "misses": self._misses}
-        )
-
-    def set_state(self, state: EnvironmentState) -> None:
-        """Continue from a state. Raises TypeError or ValueError for one that does not fit."""
-        values = check_state(state, ("text", self.patience))
-        self.game.set_state(values["game"])
-        self._misses = values["misses"]
+    def _setting(self) -> tuple[Any, ...]:
+        return "text", self.patience
 
     def _position(self) -> str:
         games = self.game.seat.games
@@ -109,19 +95,3 @@ class TextGinRummy(gymnasium.Env):
         """Return the info of the wrapped environment, the legal actions in words and the number of misses."""
         legal = self.game.action_masks().nonzero()[0].tolist()
         return {**info, "legal": [describe(action) for action in legal], "misses": self._misses}
-
-
-def find_action(text: str) -> int:
-    """Return the action that an answer names, the last one if it names several.
-
-    Raises TypeError unless the answer is a string, and IllegalActionError if it names no action.
-    """
-    if not isinstance(text, str):
-        raise TypeError(f"an answer must be a string, not {type(text).__name__}")
-    actions = _ACTIONS.findall(text[-MAX_CHARACTERS:])
-    if not actions:
-        raise IllegalActionError(
-            "the answer names no action; write one as it is listed, such as 'discard 5H'"
-        )
-    verb, _, card = actions[-1].lower().rpartition(" ")
-    return parse(f"{verb} {card.upper()}" if verb in ("discard", "knock with") else actions[-1].lower())

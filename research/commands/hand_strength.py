@@ -9,7 +9,6 @@ import typer
 
 from gin_env.commands.options import (
     DataEstimator,
-    PlaysAnywhere,
     Ray,
     RulesOption,
     WorkerCount,
@@ -27,7 +26,6 @@ def _hand_strength() -> None:
 
 
 @app.command(
-    cls=PlaysAnywhere,
     epilog="Examples:  \n`python -m research hand-strength data simple simple.npz`  \n"
     "`python -m research hand-strength data random-256 random-256.npz --workers 2`  \n"
     "`python -m research hand-strength data simple all.npz --stages all --discount 0.9 --seed 7`",

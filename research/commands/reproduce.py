@@ -21,8 +21,8 @@ def list_experiments(
 ) -> None:
     """List the experiments by paper, with the time they take and what they need."""
     from research.reproduce import listing
+    from research.reproduce.by_id import EXPERIMENTS
     from research.reproduce.pages import RESULTS
-    from research.reproduce.registry import EXPERIMENTS
 
     typer.echo(listing.listing(listing.chosen(EXPERIMENTS.values(), prefixes or []), RESULTS))
 
@@ -58,8 +58,8 @@ def run(
 
     The same command continues an interrupted run. To use two cores, run two experiments at the same time.
     """
+    from research.reproduce.by_id import find
     from research.reproduce.experiment import Run
-    from research.reproduce.registry import find
     from research.reproduce.results import measure
 
     chosen = [find(part) for one in map(find, experiments) for part in one.parts or (one.id,)]
@@ -79,8 +79,8 @@ def run(
 @app.command(epilog="Example: `python -m research check`")
 def check() -> None:
     """List the stored results that no longer match the bots; the exit status is 1 if there are any."""
+    from research.reproduce.by_id import EXPERIMENTS
     from research.reproduce.pages import RESULTS
-    from research.reproduce.registry import EXPERIMENTS
     from research.reproduce.results import stale_results
 
     stale = stale_results(RESULTS, EXPERIMENTS, lambda name: typer.echo(name, err=True))
@@ -93,8 +93,8 @@ def check() -> None:
 @app.command(epilog="Example: `python -m research pages`")
 def pages() -> None:
     """Write the pages and pictures of the stored results again."""
+    from research.reproduce.by_id import EXPERIMENTS
     from research.reproduce.pages import rewrite
-    from research.reproduce.registry import EXPERIMENTS
 
     changed = rewrite(Path(), EXPERIMENTS)
     typer.echo("\n".join(f"written to {path}" for path in changed) or "pages and pictures are up to date")

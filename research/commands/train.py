@@ -10,7 +10,6 @@ from tqdm import tqdm
 
 from gin_env.commands.options import (
     DataEstimator,
-    PlaysAnywhere,
     Ray,
     RulesOption,
     WorkerCount,
@@ -102,6 +101,23 @@ def train_estimator(
     typer.echo(f"{trained}\nwritten to {output}")
 
 
+@app.command("open-value", epilog="Example: `python -m research train open-value open-value.safetensors`")
+def train_open_value(
+    output: Annotated[Path, typer.Argument(help="Network to write (.safetensors)")],
+    hands: Annotated[int, typer.Option(min=1, help="Number of hands of a pair of bots")] = 60_000,
+    steps: Annotated[int, typer.Option(min=100, help="Number of batches to learn from")] = 6_000,
+    seed: Annotated[int, typer.Option(help="Random seed")] = 1,
+) -> None:
+    """Train the value of hands with open cards, which takes luck out of results; half an hour."""
+    from research.recipes.open_value import PAIRS, train_value
+
+    check_targets(output)
+    with progress_bar(hands * sum(share for _, _, share in PAIRS) + steps, "hand or step") as progress:
+        trained = train_value(hands, steps, seed, progress.update)
+    trained.save(output)
+    typer.echo(f"{trained}\nwritten to {output}")
+
+
 @app.command("opponents", epilog="Example: `python -m research train opponents opponents.safetensors`")
 def train_opponents(
     output: Annotated[Path, typer.Argument(help="Network to write (.safetensors)")],
@@ -121,7 +137,6 @@ def train_opponents(
 
 @app.command(
     "gains",
-    cls=PlaysAnywhere,
     epilog="Examples:  \n"
     "`python -m research train gains gains.safetensors --blocks 80` (the second network of policy)  \n"
     "`python -m research train gains quick.safetensors --blocks 4 --data runs/quick`  \n"
@@ -158,7 +173,6 @@ def train_gains(
 
 @app.command(
     "hand-strength",
-    cls=PlaysAnywhere,
     epilog="Examples:  \n"
     "`python -m research train hand-strength dual-inception-random-256 net.safetensors --candidates 5`  \n"
     "`python -m research train hand-strength mlp-simple q.safetensors --observations 100000 --epochs 3`  \n"

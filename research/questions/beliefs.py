@@ -12,14 +12,13 @@ There are three proper scores, and lower is better for each:
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from gin_env import agents
-from gin_env.agents.search.belief import Belief
 from gin_env.agents.search.shapes import HandShapes
 from gin_env.agents.search.small_networks import packaged_networks
 from gin_env.estimators.public_history import known_cards
@@ -27,39 +26,33 @@ from gin_env.game.cards import card_columns
 from gin_env.game.melds import deadwood
 from gin_env.observations.views import PlayerView
 from research.questions.one_step import positions, view_of
-from research.reproduce.experiment import Row, Run, markdown, plus_minus, ratio_row
+from research.questions.whole_hands import Chains, WholeHands
+from research.reproduce.experiment import Run, ratio_row
+from research.reproduce.tables import Row
 
 POSITIONS = 2000
 HANDS = 256
-OPPONENTS = ("policy-1", "simple", "tonic")
-SHAPED = "each card alone, weighted by shape"
-BELIEFS: dict[str, dict[str, Any]] = {
-    "each card alone: `uniform`": {"estimator": "uniform", "trust": 0.0},
-    "each card alone: `suit-equivariant`": {"trust": 0.0},
-    "each card alone: `suit-equivariant:weights=policy`": {
-        "estimator": "suit-equivariant:weights=policy",
-        "trust": 0.0,
-    },
-    SHAPED: {"estimator": "suit-equivariant:weights=policy", "trust": 0.0, "shapes": "policy-1"},
-    "whole hands, half trusted": {"trust": 0.5},
-    "whole hands": {"trust": 1.0},
-}
 SCORES = ("log_loss", "energy", "deadwood")
 SPEED_HANDS, SPEED_CHAINS = 8192, 64
 
 
-def measure_beliefs(run: Run) -> list[Row]:
-    """Measure every belief in the same positions of `policy-1` against each opponent."""
+def measure_beliefs(
+    run: Run, opponents: Sequence[str], beliefs: Mapping[str, Mapping[str, Any]]
+) -> list[Row]:
+    """Measure every belief in the same positions of `policy-1` against each opponent.
+
+    `beliefs` are the settings of `make_belief` by name.
+    """
     policy = agents.make("policy-1")
-    beliefs = {name: make_belief(**settings) for name, settings in BELIEFS.items()}
+    made = {name: make_belief(**settings) for name, settings in beliefs.items()}
     rows = []
-    for opponent in run.some(OPPONENTS, 1):
+    for opponent in run.some(opponents, 1):
         run.used("policy-1", opponent)
         run.say(f"against {opponent}")
         states = positions(agents.make(opponent), policy, run.size(POSITIONS, 4), run.seed)
         views = [view_of(state) for state in states]
         hands = [int(state["private"]["hand"][1]) for state in states]
-        for name, belief in beliefs.items():
+        for name, belief in made.items():
             began = perf_counter()
             drawn = [
                 belief.sample(view, run.size(HANDS, 16), np.random.default_rng([run.seed, number]))
@@ -74,10 +67,10 @@ def measure_beliefs(run: Run) -> list[Row]:
     return [*rows, _speed(views, run)]
 
 
-def make_belief(shapes: str | None = None, **settings: Any) -> Belief:
+def make_belief(shapes: str | None = None, **settings: Any) -> WholeHands:
     """Return a belief that models `policy-1`; `shapes` is the bot whose shapes of hands weigh its worlds."""
     weights = None if shapes is None else HandShapes(packaged_networks()[shapes])
-    return Belief("policy-1", shapes=weights, **settings)
+    return WholeHands("policy-1", shapes=weights, **settings)
 
 
 def _speed(views: Sequence[PlayerView], run: Run) -> Row:
@@ -85,12 +78,16 @@ def _speed(views: Sequence[PlayerView], run: Run) -> Row:
 
     Many hands are sampled for each position, and every step of a chain yields one.
     """
-    belief = Belief("policy-1", chains=SPEED_CHAINS, apart=1)
+    belief = WholeHands("policy-1")
     count = run.size(SPEED_HANDS, 128)
     rates = []
     for number, view in enumerate(views[:40]):
         began = perf_counter()
-        belief.sample(view, count, np.random.default_rng(number))
+        chains = Chains(belief, view, SPEED_CHAINS, np.random.default_rng(number))
+        chains.next_worlds()
+        for _ in range(count // SPEED_CHAINS - 1):
+            chains.step()
+            chains.worlds()
         rates.append(count / (perf_counter() - began))
     return {
         "opponent": None,
@@ -126,22 +123,3 @@ def _spread(distances: np.ndarray) -> float:
     """Return half the mean distance between two different samples, from all distances (n, n)."""
     number = len(distances)
     return float(distances.sum() / (2 * number * (number - 1)))
-
-
-def beliefs_table(rows: Sequence[Row]) -> str:
-    """Return a table with a row for each opponent and belief, and one for the speed."""
-    lines = []
-    for row in rows:
-        cells = [plus_minus(row, 4, key) if key in row else "" for key in SCORES]
-        against = "" if row["opponent"] is None else f"`{row['opponent']}`"
-        lines.append([against, row["belief"], *cells, f"{row['hands']:,}", f"{row['a_second']:,}"])
-    header = [
-        "against",
-        "belief",
-        "log loss",
-        "energy score",
-        "deadwood",
-        "hands per position",
-        "hands per second",
-    ]
-    return markdown(header, lines, "llrrrrr")

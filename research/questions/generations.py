@@ -13,12 +13,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 from gin_env.agents import Agent, make
 from gin_env.agents.generations.bot import GenerationBot
 from research.questions.learning import HELD_OUT
-from research.reproduce.experiment import Experiment, Row, Run, by, in_order, markdown, match_row, widest
+from research.reproduce.experiment import Run
+from research.reproduce.tables import Over, Row, cell_text, pivot, widest
 
 POOL = {"simple": 8.0, "simple:knock_at=0": 1.0, "tonic": 2.0}
 """The loop's default pool: each bot with its share."""
@@ -68,26 +67,32 @@ def measure_generations(run: Run) -> list[Row]:
             if champion is not None:
                 opponents[PREVIOUS] = champion
             for name, opponent in opponents.items():
-                row = match_row(run.match(bot, opponent, 10_000), run=knock, generation=number, kept=is_kept)
+                row = run.row(bot, opponent, 10_000, run=knock, generation=number, kept=is_kept)
                 rows.append(row | {"opponent": name})
             champion = bot if is_kept else champion
     return rows
 
 
 def generations_table(rows: Sequence[Row]) -> str:
-    """Return a table with a row for each generation.
+    """Return a table with a row for each generation, the run whose knocks are those of Simple last."""
+    shown = [
+        row | {"title": "previous" if row["opponent"] == PREVIOUS else f"`{row['opponent']}`"}
+        for row in rows
+        if row["run"] == "value"
+    ]
+    frozen = {row["generation"]: row for row in rows if (row["run"], row["opponent"]) == ("simple", "simple")}
 
-    The last column is the run whose knocks are frozen to those of Simple.
-    """
-    found = by(rows, "run", "generation", "opponent")
-    lines = []
-    for number in in_order(rows, "generation"):
-        against_pool = [found.get(("value", number, opponent)) for opponent in (*POOL, PREVIOUS)]
-        frozen = found.get(("simple", number, "simple"))
-        cells = [f"{row['won']:.1f}" if row else "" for row in (*against_pool, frozen)]
-        lines.append([number, "yes" if against_pool[0] and against_pool[0]["kept"] else "no", *cells])
-    header = ["generation", "kept", *(f"`{bot}`" for bot in POOL), "previous", "`simple`, knock frozen"]
-    return f"{markdown(header, lines)}\n\n{widest(rows)}".rstrip()
+    def of_frozen(generation: list[Row]) -> str:
+        row = frozen.get(generation[0]["generation"])
+        return f"{row['won']:.1f}" if row else ""
+
+    return pivot(
+        shown,
+        {"generation": "{generation}", "kept": lambda row: "yes" if row["kept"] else "no"},
+        {"{title}": "{won:.1f}"},
+        note=lambda _: widest(rows),
+        end={"`simple`, knock frozen": Over(of_frozen)},
+    )
 
 
 # --- A bot left out ---------------------------------------------------------------------------------------
@@ -112,50 +117,21 @@ def measure_held_out(run: Run) -> list[Row]:
             kept, bots = read_generations(run, folder, run.size(GENERATIONS, 1), pool, seed=seed)
             bot = [one for one, is_kept in zip(bots, kept, strict=True) if is_kept][-1]
             bot.name = f"generation without {left_out.strip('`')}, seed {seed}"
-            for opponent in OPPONENTS:
-                match = run.match(bot, opponent, GAMES)
-                rows.append(match_row(match, left_out=left_out, seed=seed))
+            rows += [run.row(bot, each, GAMES, left_out=left_out, seed=seed) for each in OPPONENTS]
     return rows
 
 
 def held_out_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table with a row for each opponent and a column for each pool.
+    """Return a table with the mean of the seeds by opponent and pool, in italics if they never met."""
 
-    A cell has the mean of the seeds. Results against bots outside the pool are in italics.
-    """
-    lines = []
-    for opponent in in_order(rows, "opponent"):
-        cells = [f"`{opponent}`"]
-        for left_out in in_order(rows, "left_out"):
-            mine = [row for row in rows if (row["opponent"], row["left_out"]) == (opponent, left_out)]
-            won = [row["won"] for row in mine]
-            text = f"{np.mean(won):.1f} ({', '.join(f'{one:.1f}' for one in won)})"
-            cells.append(text if ALIKE.get(opponent, opponent) in LEFT_OUT[left_out] else f"*{text}*")
-        lines.append(cells)
-    pools = {"nothing": "the whole pool"}
-    names = in_order(rows, "left_out")
-    header = ["games won against", *(pools.get(name, f"without {name}") for name in names)]
+    def won(rows: list[Row]) -> str:
+        text, opponent = cell_text("{won:each .1f}", rows), rows[0]["opponent"]
+        return text if ALIKE.get(opponent, opponent) in LEFT_OUT[rows[0]["left_out"]] else f"*{text}*"
+
+    titled = [
+        row | {"title": "the whole pool" if row["left_out"] == "nothing" else f"without {row['left_out']}"}
+        for row in rows
+    ]
     legend = "Mean of the seeds, each seed's in brackets; in italics: never met."
-    return f"{markdown(header, lines)}\n\n{legend} {widest(rows)}".rstrip()
-
-
-EXPERIMENTS = [
-    Experiment(
-        "generations",
-        "The retraining loop, generation by generation",
-        measure_generations,
-        generations_table,
-        games=10_000,
-        seed=79,
-        time="an hour",
-    ),
-    Experiment(
-        "generation-held-out",
-        "The retraining loop without one of its opponents",
-        measure_held_out,
-        held_out_table,
-        games=GAMES,
-        seed=79,
-        time="an hour and a quarter",
-    ),
-]
+    lines, columns = {"games won against": "`{opponent}`"}, {"{title}": Over(won)}
+    return pivot(titled, lines, columns, note=lambda rows: f"{legend} {widest(rows)}")

@@ -26,27 +26,20 @@ from gin_env.matches.intervals import (
     win_rate_interval,
 )
 from gin_env.matches.matches import MatchResult, play_match
-from research.reproduce.experiment import Experiment, Row, Run, markdown, percent
+from research.reproduce.experiment import Run, percent
+from research.reproduce.tables import Row
 
 MATCHES = 2000
 CONFIDENCE = 0.95
-WIN_RATES: list[tuple[str, str, Episode, int]] = [
-    ("simple", "simple", "hand", 500),
-    ("tonic", "simple", "hand", 100),
-    ("simple:knock_at=0", "simple", "game", 100),
-    ("random-discard", "simple", "game", 100),
-    ("fitness-cfr", "heuristics", "game", 50),
-]
-"""Two bots, kind of episode, and number of deals in a match; each deal is two games."""
-DIFFERENCES: list[tuple[str, str, str, Episode, int]] = [
-    ("late-knock", "simple:knock_at=0", "simple", "game", 100),
-    ("simple:knock_at=9", "simple", "random-discard", "hand", 1000),
-]
-"""Two bots, their common opponent, kind of episode, and number of deals in a match."""
 
 
-def measure_coverage(run: Run) -> list[Row]:
-    """Measure in what share of the short matches each kind of interval contains the long match's value."""
+def measure_coverage(run: Run, win_rates: Sequence[Any], differences: Sequence[Any]) -> list[Row]:
+    """Measure in what share of the short matches each kind of interval contains the long match's value.
+
+    `win_rates` are lists of two bots, the kind of episode, and the number of deals in a match; each deal is
+    two games. `differences` are lists of two bots, their common opponent, the kind of episode, and the number
+    of deals.
+    """
     matches = run.size(MATCHES, 5)
 
     def play(bot: str, opponent: str, episode: Episode, deals: int) -> MatchResult:
@@ -54,8 +47,8 @@ def measure_coverage(run: Run) -> list[Row]:
         run.say(f"{bot} against {opponent}")
         return play_match(bot, opponent, 2 * deals * matches, run.seed, episode=episode)
 
-    rows = [win_rate_row(play(*about), matches) for about in run.some(WIN_RATES)]
-    for one, other, opponent, episode, deals in run.some(DIFFERENCES):
+    rows = [win_rate_row(play(*about), matches) for about in run.some(win_rates)]
+    for one, other, opponent, episode, deals in run.some(differences):
         first, second = (play(bot, opponent, episode, deals) for bot in (one, other))
         rows.append(difference_row(first, second, matches))
     return rows
@@ -133,47 +126,12 @@ def held(kind: str, found: Sequence[Interval], value: float) -> Row:
     }
 
 
-def coverage_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table with a row for each pair of bots and each difference of two bots."""
-
-    def cell(row: Row, kind: str) -> str:
-        return f"{row[f'{kind}_held']:.1f} % (± {row[f'{kind}_half_width']:.2f})"
-
-    lines: list[list[Any]] = []
-    for row in rows:
-        whole = row["less"] is None
-        less = "" if whole else f"less `{row['less']}`, "
-        lines.append(
-            [
-                f"`{row['bot']}` {less}against `{row['opponent']}`",
-                f"{row['games']:,} {row['episode']}s",
-                f"{row['value']:{'' if whole else '+'}.1f}",
-                f"{row['design_effect']:.2f}" if whole else "",
-                cell(row, "paired"),
-                cell(row, "independent"),
-                f"{row['points_held']:.1f} %" if whole else "",
-            ]
-        )
-    header = [
-        "",
-        "a match",
-        "win rate",
-        "design effect",
-        "deals paired",
-        "games as independent",
-        "points per hand",
-    ]
-    return markdown(header, lines)
+def bots(row: Row) -> str:
+    """Return the bots that are compared."""
+    less = f"less `{row['less']}`, " if row["less"] else ""
+    return f"`{row['bot']}` {less}against `{row['opponent']}`"
 
 
-EXPERIMENTS = [
-    Experiment(
-        "interval-coverage",
-        "Coverage of the intervals of matches",
-        measure_coverage,
-        coverage_table,
-        games=0,
-        seed=11,
-        time="two minutes",
-    ),
-]
+def win_rate(row: Row) -> str:
+    """Return the true win rate, or the true difference with its sign."""
+    return f"{row['value']:{'+' if row['less'] else ''}.1f}"

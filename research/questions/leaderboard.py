@@ -2,78 +2,47 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from gin_env.matches.ratings import Rating
 from gin_env.support.plots import new_figure, save_figure
 from research.questions.bots import VARIANTS, tournament_of
-from research.questions.learning import HELD_OUT
-from research.reproduce.experiment import Experiment, Row, by, in_order, interval, markdown
+from research.questions.learning import held_out
+from research.reproduce.tables import Row, by, in_order, interval, table
 
 
 def leaderboard_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table with a row for each bot of the tournament but variants, best rating first.
+    """Return a Markdown table with a row for each bot of the tournament but variants, most games won first.
 
-    A cell is empty if nothing was measured. Of several exploiters, the result is that whose interval begins
-    highest.
+    A cell is empty if nothing was measured.
     """
-    found = {part: [row for row in rows if row["of"] == part] for part in PARTS}
+    found: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        found[row["of"]].append(row)
     result = tournament_of(found["tournament"])
-    means, simple = result.mean_win_rates, against_simple(found["tournament"])
-    speeds = by(found["bot-speed"], "bot")
-    exploiters = [row for part in PARTS if part.startswith("exploit") for row in found[part]]
-    searched = [*found["search/strength"], *found["search/budgets"]]
-    exploiters += [row for row in map(known_search, searched) if row]
-    exploits = by(sorted(exploiters, key=lambda row: row["low"]), "bot")
+    simple, speeds = against_simple(found["tournament"]), by(found["bot-speed"], "bot")
+    learned, searched = by(found["exploit"], "bot"), by(found["exploit-all"], "bot")
     lines = []
-    for bot in result.standings():
-        name = result.bots[bot]
-        if name in VARIANTS:
-            continue
-        lines.append(
-            [
-                f"`{name}`",
-                "yes" if name in HELD_OUT else "",
-                rated(result.ratings[bot]) if result.ratings else "",
-                f"{100 * means[bot]:.1f}",
-                interval(simple.get(name, {}), 1),
-                microseconds(speeds[name]["median"]) if name in speeds else "",
-                interval(exploits.get(name, {}), 1),
-                budget(exploits[name]) if name in exploits else "",
-            ]
-        )
-    header = [
-        "bot",
-        "held out",
-        "rating",
-        "games won against all others",
-        "games won against `simple`",
-        "microseconds a decision",
-        "games won by its best exploiter",
-        "method of the exploiter",
-    ]
-    return markdown(header, lines, "llrrrrrl")
-
-
-WORLDS = 256
-"""Number of worlds by default."""
-KNOWN = {("search", "simple"), (f"search:samples={WORLDS}", "policy")}
-"""Matches of `search/strength` and `search/budgets` in which the opponent is a model of the search."""
-
-
-def known_search(row: Row) -> Row | None:
-    """Return a match of ``search`` as the row of an exploiter; None for one that is not `KNOWN`."""
-    if (row["bot"], row["opponent"]) not in KNOWN:
-        return None
-    return row | {"bot": row["opponent"], "by": "search", "samples": WORLDS}
-
-
-def budget(row: Row) -> str:
-    """Return an exploiter's method and budget as text."""
-    if row.get("by") == "search":
-        return f"search, {row['samples']} worlds, {row['games']:,} games"
-    return f"PPO, {row['decisions'] / 1e6:.0f} million decisions"
+    for mean, name in sorted(zip(result.mean_win_rates, result.bots, strict=True), reverse=True):
+        if name not in VARIANTS:
+            lines.append(
+                simple.get(name, {})
+                | {"bot": name, "opponent": name, "mean": 100 * mean}
+                | {"time": microseconds(speeds[name]["median"]) if name in speeds else ""}
+                | {"learned": interval(learned.get(name, {}), ".1f")}
+                | {"searched": interval(searched.get(name, {}), ".1f")}
+            )
+    columns = {
+        "bot": "`{bot}`",
+        "held out": held_out,
+        "wins against all others": "{mean:.1f}",
+        "wins against `simple`": "{won:~.1f}",
+        "µs a decision": "{time}",
+        "loses to PPO": "{learned}",
+        "loses to search": "{searched}",
+    }
+    return table(lines, columns, "llrrrrr")
 
 
 def against_simple(rows: Sequence[Row]) -> dict[str, Row]:
@@ -86,11 +55,6 @@ def against_simple(rows: Sequence[Row]) -> dict[str, Row]:
         elif a == "simple":
             found[b] = {"won": 100 * (1 - won), "low": 100 * (1 - high), "high": 100 * (1 - low)}
     return found
-
-
-def rated(rating: Rating) -> str:
-    """Return a rating as text, with its standard error if that is known."""
-    return f"{rating.value:.0f}" + (f" ± {rating.deviation:.1f}" if rating.deviation else "")
 
 
 def microseconds(a_second: float) -> str:
@@ -129,26 +93,3 @@ def draw_bounds(rows: Sequence[Row], path: Path, origin: str) -> None:
     axes.set_title("Exploiters by search (dots) and by PPO (dashed)")
     figure.legend(loc="outside right upper")
     save_figure(figure, path, dpi=120, origin=origin)
-
-
-PARTS = (
-    "tournament",
-    "bot-speed",
-    "exploit",
-    "exploit-search",
-    "exploit-all",
-    "search/strength",
-    "search/budgets",
-)
-EXPERIMENTS = [
-    Experiment(
-        "leaderboard",
-        f"Every bot in one table, made of {', '.join(PARTS)}",
-        None,
-        leaderboard_table,
-        games=0,
-        time="eight hours",
-        pictures={"exploit_budgets.png": draw_bounds},
-        parts=PARTS,
-    )
-]

@@ -29,7 +29,8 @@ from gin_env.observations.candidates import (
 )
 from gin_env.observations.views import PlayerView
 from gin_env.support.compilation import kernel
-from gin_env.training.learner import Learner, PPOSettings, padded_size
+from gin_env.training.learner import Learner, padded_size
+from gin_env.training.settings import PPOSettings
 
 HAND_COEF = 0.01
 """Weight of the cross-entropy of the opponent's cards, summed over the deck."""

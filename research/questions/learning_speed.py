@@ -1,25 +1,21 @@
 """Speed of the learning examples at collecting and learning; meaningful only with two idle cores.
 
-    python -m research.questions.learning_speed                  # ten minutes
-    python -m research.questions.learning_speed --rounds 3
-
 All measurements are repeated in alternation, so medians and ratios come from the same period on the same
-machine. `python -m research pages` shows the stored result.
+machine.
 """
 
 from __future__ import annotations
 
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import torch
-import typer
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
@@ -27,16 +23,15 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 from gin_env import agents
 from gin_env.agents.turns import play_bot
 from gin_env.batch import Games
+from gin_env.envs.encoder import Observation
 from gin_env.observations.candidates import DISCARD_ROWS, NUM_CONTEXT, NUM_FEATURES
-from gin_env.support.exits import one_line_errors
-from gin_env.support.memory import keep_freed_memory
-from gin_env.training.learner import Learner, PPOSettings
+from gin_env.support.allocator import keep_freed_memory
+from gin_env.training.learner import Learner
 from gin_env.training.ranks import Ranks, launch
-from gin_env.wrappers.sb3 import GinRummyVecEnv, Observation
-from gin_env.wrappers.sb3_self_play import SelfPlaySettings
-from research.reproduce import results
-from research.reproduce.experiment import Row, Run
-from research.reproduce.registry import find
+from gin_env.training.settings import PPOSettings
+from gin_env.wrappers.sb3 import GinRummyVecEnv
+from research.reproduce.experiment import Run
+from research.reproduce.tables import Row
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
 import ppo_selfplay
@@ -80,14 +75,9 @@ def learn_apart(settings: PPOSettings, ranks: Ranks) -> Rates:
     return {f"{ranks.size} processes that learn apart, {settings.num_envs:,} games each: learned": total}
 
 
-def of_learners_apart() -> Callable[[], Rates]:
-    """Measure two processes that do not communicate."""
-    return lambda: launch(learn_apart, PPOSettings(), 2)
-
-
 def of_the_example(workers: int, num_envs: int) -> Callable[[], Rates]:
     """Measure decisions collected and learned per second by examples/ppo.py."""
-    return lambda: launch(collect_and_learn, PPOSettings(num_envs=num_envs), workers)
+    return partial(launch, collect_and_learn, PPOSettings(num_envs=num_envs), workers)
 
 
 class FreeGames(GinRummyVecEnv):
@@ -118,26 +108,35 @@ class OneRollout(BaseCallback):
         return True
 
 
+def repeated(what: str, times: int, count: int, work: Callable[[], object]) -> Callable[[], Rates]:
+    """Measure `times` repetitions of some work, which does `count` things; it is done once beforehand."""
+
+    def measure() -> Rates:
+        begun = time.perf_counter()
+        for _ in range(times):
+            work()
+        return {what: times * count / (time.perf_counter() - begun)}
+
+    work()
+    return measure
+
+
 def of_stable_baselines(free: bool, folder: Path) -> Callable[[], Rates]:
     """Measure decisions learned per second by examples/ppo_selfplay.py, against Simple or in free games."""
-    settings = SelfPlaySettings(folder)
+    settings = ppo_selfplay.Settings(folder)
     model: MaskablePPO = ppo_selfplay.make_model(settings)
     games = (FreeGames if free else GinRummyVecEnv)(
         settings.num_envs, "simple", seed=settings.seed, candidates=True
     )
     model.set_env(games)
     _, callback = model._setup_learn(10**12, OneRollout())
-    steps = settings.num_envs * settings.num_steps
 
-    def measure() -> Rates:
-        begun = time.perf_counter()
+    def learn() -> None:
         model.collect_rollouts(games, callback, model.rollout_buffer, settings.num_steps)
         model.train()
-        name = "free games" if free else "our games"
-        return {f"Stable-Baselines3, {name}: learned": steps / (time.perf_counter() - begun)}
 
-    measure()
-    return measure
+    name = f"Stable-Baselines3, {'free' if free else 'our'} games: learned"
+    return repeated(name, 1, settings.num_envs * settings.num_steps, learn)
 
 
 def positions() -> Games:
@@ -157,53 +156,37 @@ def of_candidates() -> Callable[[], Rates]:
     rows = np.empty((POSITIONS, DISCARD_ROWS, NUM_FEATURES), np.float32)
     actions = np.empty((POSITIONS, DISCARD_ROWS, 2), np.int64)
     table = np.empty((POSITIONS, NUM_CONTEXT), np.float32)
-
-    def measure() -> Rates:
-        begun = time.perf_counter()
-        for _ in range(200):
-            games.candidates(games.everyone, rows, actions, table)
-        return {"candidates written": 200 * POSITIONS / (time.perf_counter() - begun)}
-
-    measure()
-    return measure
+    write = partial(games.candidates, games.everyone, rows, actions, table)
+    return repeated("candidates written", 200, POSITIONS, write)
 
 
 def of_the_policy() -> Callable[[], Rates]:
     """Decisions of the bot `policy-1`, in batches of 1,024."""
     games, bot = positions(), agents.make("policy-1")
     view = games.views(games.everyone[~games.done])
-
-    def measure() -> Rates:
-        begun = time.perf_counter()
-        for _ in range(50):
-            bot.act(view)
-        return {"decisions of policy-1": 50 * len(view) / (time.perf_counter() - begun)}
-
-    measure()
-    return measure
+    return repeated("decisions of policy-1", 50, len(view), partial(bot.act, view))
 
 
-def main(
-    rounds: Annotated[int, typer.Option(min=1, help="Number of measurements")] = 9,
-    out: Annotated[Path, typer.Option(help="Folder for the results")] = Path("research/results"),
-) -> None:
-    """Measure how fast the examples learn, and store it."""
+def measure_speed(run: Run) -> list[Row]:
+    """Measure how fast the examples learn."""
     torch.set_num_threads(1)
     keep_freed_memory()
+    run.used("simple", "policy-1")
     found: dict[str, list[float]] = {}
-    with tempfile.TemporaryDirectory() as logs:
-        measures = [
-            *(of_the_example(workers, num_envs) for workers, num_envs in EXAMPLES),
-            of_learners_apart(),
-            of_stable_baselines(False, Path(logs)),
-            of_stable_baselines(True, Path(logs)),
-        ]
-        measures += [of_candidates(), of_the_policy()]
-        for _ in range(rounds):
-            for measure in measures:
-                for name, rate in measure().items():
-                    found.setdefault(name, []).append(rate)
-    rows: list[Row] = [
+    rounds = run.size(9, 1)
+    measures: list[Callable[[], Rates]] = [
+        *(of_the_example(workers, num_envs) for workers, num_envs in EXAMPLES),
+        partial(launch, learn_apart, PPOSettings(), 2),
+        of_stable_baselines(False, run.folder),
+        of_stable_baselines(True, run.folder),
+        of_candidates(),
+        of_the_policy(),
+    ]
+    for _ in range(rounds):
+        for measure in measures:
+            for name, rate in measure().items():
+                found.setdefault(name, []).append(rate)
+    return [
         {
             "what": name,
             "a_second": round(statistics.median(rates)),
@@ -213,21 +196,3 @@ def main(
         }
         for name, rates in found.items()
     ]
-    for row in rows:
-        print(f"{row['what']:50} {row['a_second']:>12,}")
-    run = Run(0, False, out.parent / ".cache")
-    run.used("simple", "policy-1")
-    command = " ".join(["python -m research.questions.learning_speed", *sys.argv[1:]])
-    stored = results.describe(find("ppo/speed"), run, rows, command, None)
-    print(f"wrote {stored.save(out)}")
-
-
-if __name__ == "__main__":
-    app = typer.Typer(
-        add_completion=False,
-        pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    app.command(epilog="Example: python -m research.questions.learning_speed --rounds 3")(main)
-    with one_line_errors("learning_speed.py"):
-        app()

@@ -13,7 +13,6 @@ import copy
 import json
 from collections.abc import Iterator, Sequence
 from itertools import product
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,9 +27,8 @@ from gin_env.game.rules import Rules
 from gin_env.game.state import STOCK_ONLY
 from gin_env.observations.views import PlayerView
 from gin_env.support.files import write_json
-from gin_env.support.plots import new_figure, save_figure
-from research.reproduce.experiment import Row, Run, half_width, in_order, markdown, plus_minus, ratio_row
-from research.reproduce.labels import shown
+from research.reproduce.experiment import Run, ratio_row
+from research.reproduce.tables import Row
 
 POSITIONS = 2000
 """Number of positions against each opponent."""
@@ -48,15 +46,18 @@ CAUTIONS = (0.0, 1.0)
 
 
 SETTINGS: dict[str, dict[str, Any]] = {
-    "any cards": {"opponent": "policy", "estimator": "uniform"},
-    "each card alone, after Simple": {"opponent": "policy", "estimator": "suit-equivariant"},
-    "the same, and Simple plays on": {"opponent": "simple", "estimator": "suit-equivariant"},
-    "each card alone, after policy": {"opponent": "policy", "estimator": OTHER_ESTIMATOR},
-    "the same, weighted by shape": {"opponent": "policy"},
+    "all unknown cards equally likely": {"opponent": "policy", "estimator": "uniform"},
+    "single cards, trained on `simple`": {"opponent": "policy", "estimator": "suit-equivariant"},
+    "single cards, trained on `simple`, which plays the rollouts": {
+        "opponent": "simple",
+        "estimator": "suit-equivariant",
+    },
+    "single cards, trained on `policy-1`": {"opponent": "policy", "estimator": OTHER_ESTIMATOR},
+    "single cards, trained on `policy-1`, weighted by shape": {"opponent": "policy"},
     "opponent recognised, weighted by shape": {},
 }
 """Parameters of `search` to try, by the name of the belief."""
-TRUE = "the true hands"
+TRUE = "true hands"
 MEASURED = ("won", "points", "changed")
 """Means over all positions: probability of winning, points of the hand, share of decisions changed."""
 Gain = tuple[float, float, float]
@@ -217,51 +218,18 @@ def _gain(chosen: int, won: np.ndarray, points: np.ndarray) -> Gain:
     return float(won[chosen].mean()), float(points[chosen].mean()), float(chosen != 0)
 
 
-def one_step_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table with a row for each opponent and variant."""
-    lines = []
-    for row in rows:
-        cells = [plus_minus(row, 3, name, "+") for name in MEASURED[:2]]
-        about = [f"`{row['opponent']}`", row["belief"], row["samples"], row["caution"]]
-        lines.append([*about, *cells, f"{100 * row['changed']:.1f}"])
-    header = [
-        "against",
-        "worlds",
-        "number of worlds",
-        "required gain, standard errors",
-        "chance to win, percentage points",
-        "points of the hand",
-        "decisions changed, %",
-    ]
-    return markdown(header, lines, "llrrrrr")
+def decisions_changed(row: Row) -> str:
+    """Return the share of decisions changed, in per cent."""
+    return f"{100 * row['changed']:.1f}"
 
 
 def is_main_variant(row: Row) -> bool:
     """Return whether the page shows a variant: the most worlds, or the true hands."""
-    known = row["belief"] == "the true hands"
+    known = row["belief"] == TRUE
     cautious = row["caution"] == max(CAUTIONS)
     return known or (cautious and row["samples"] == WORLDS)
 
 
-def draw_one_step(rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Draw the gain in win probability by number of worlds, for each belief."""
-    opponents = list(dict.fromkeys(row["opponent"] for row in rows))
-    figure, [panels] = new_figure(5 * len(opponents), 4.8, columns=len(opponents))
-    for axes, opponent in zip(panels, opponents, strict=True):
-        mine = [row for row in rows if row["opponent"] == opponent and row["caution"] == max(CAUTIONS)]
-        for belief in in_order(mine, "belief"):
-            line = [row for row in mine if row["belief"] == belief]
-            axes.errorbar(
-                [row["samples"] for row in line],
-                [row["won"] for row in line],
-                [half_width(row, "won") for row in line],
-                marker="o",
-                capsize=3,
-                label=shown(belief).replace("`", ""),
-            )
-        axes.axhline(0, color="grey", linewidth=1)
-        axes.set_xscale("log", base=2)
-        axes.set_xticks(COUNTS, [str(count) for count in COUNTS])
-        axes.set(xlabel="worlds", ylabel="chance to win, percentage points", title=f"against {opponent}")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", fontsize=8, ncols=3)
-    save_figure(figure, path, dpi=120, origin=origin)
+def by_worlds(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows of bots such as ``search:samples=16`` with their number of worlds."""
+    return [row | {"worlds": int(row["bot"].split("=")[1])} for row in rows]

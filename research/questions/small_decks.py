@@ -8,7 +8,7 @@ Both play all information sets that the bot lets them reach.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +16,8 @@ import numpy as np
 
 from gin_env import agents
 from gin_env.agents import Agent
-from research.reproduce.experiment import Experiment, Row, Run, markdown
+from research.reproduce.experiment import Run
+from research.reproduce.tables import Cell, Row
 from research.small_games import GameTree, best_response, expected_value
 from research.small_games.game import Strategy
 from research.small_games.small_gin import TINY, GinState, SmallGin, bot_strategy, decision_states
@@ -101,30 +102,11 @@ def search_response(run: Run, bot: str) -> Agent:
     return BestResponseBot(bot, run.size(SAMPLES, 2))
 
 
-def small_decks_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table with a row for each bot, the least exploitable first."""
-    lines = [
-        [f"`{row['bot']}`", f"{row['exact']:.3f}", *(share(row, method) for method in ("ppo", "search"))]
-        for row in sorted(rows, key=lambda row: row["exact"])
-    ]
-    header = ["bot", "exact", "found by PPO", "found by search"]
-    return markdown(header, lines, "lrrr")
-
-
-def share(row: Row, method: str) -> str:
-    """Return a bound with its share of the exact value, such as ``1.204 (93 %)``; empty if not measured."""
-    found = row.get(method)
-    return "" if found is None else f"{found:.3f} ({100 * found / row['exact']:.0f} %)"
-
-
-EXPERIMENTS = [
-    Experiment(
-        "small-decks",
-        "Exact exploitability in a deck of eight cards, and the bounds that two methods find",
-        measure_small_decks,
-        small_decks_table,
-        games=0,
-        seed=0,
-        time="five minutes",
+def share(method: str) -> Cell:
+    """Return the cell of a bound with its share of the exact value, such as ``1.204 (93 %)``."""
+    return lambda row: (
+        f"{row[method]:.3f} ({100 * row[method] / row['exact']:.0f} %)" if method in row else ""
     )
-]
+
+
+found_by_ppo, found_by_search = share("ppo"), share("search")

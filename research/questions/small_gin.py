@@ -10,20 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gin_env.batch import Games
-from gin_env.support.plots import new_figure, save_figure, sign_figure
-from research.reproduce.experiment import Experiment, Row, Run, by, in_order, markdown
+from research.reproduce.experiment import Run
+from research.reproduce.tables import Over, Row, in_order, pivot
 from research.small_games import CFRPlus, GameTree, MagneticMirrorDescent, exploitability
 from research.small_games.game import Strategy
 from research.small_games.small_gin import TINY, GinState, SmallGin, decision_states
 
 if TYPE_CHECKING:
-    from gin_env.training.learner import Learner, PPOSettings
+    from gin_env.training.learner import Learner
+    from gin_env.training.settings import PPOSettings
 
 ENTROPY = (0.0, 0.01, 0.1, 0.2)
 """Weights of the entropy bonus."""
@@ -80,7 +80,7 @@ def train(
     seed: int,
 ) -> list[tuple[int, float]]:
     """Return (decisions learned, exploitability) at each of `DECISIONS` of a run."""
-    from gin_env.training.learner import PPOSettings
+    from gin_env.training.settings import PPOSettings
 
     settings = PPOSettings(
         seed=seed, num_envs=256, num_steps=16, num_minibatches=4, ent_coef=ent_coef, bfloat16=False,
@@ -110,58 +110,33 @@ def network_strategy(network: Any, tree: GameTree, states: dict[Hashable, GinSta
     return {key: row / row.sum() for key, row in zip(tree.information_sets, rows, strict=True)}
 
 
+EARLY = 400_000
+"""Positions after which all methods are compared."""
+
+
 def small_gin_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table with a row for each method: the least and the last exploitability."""
-    lines = []
-    for method in in_order(rows, "method"):
-        mine = [row for row in rows if row["method"] == method]
-        last = [row for row in mine if row["visited"] == max(by(of_seed(mine, row["seed"]), "visited"))]
-        values = ", ".join(f"{row['exploitability']:.3f}" for row in last)
-        least = min(row["exploitability"] for row in mine)
-        lines.append([method, f"{max(row['visited'] for row in last):,}", values, f"{least:.3f}"])
-    header = ["method", "positions visited", "exploitability at the end, by seed", "least on the way"]
-    return markdown(header, lines, "lrrr")
+    """Return a Markdown table with a row for each method: exploitability early, at the end, and the least."""
+
+    def last(rows: list[Row]) -> list[Row]:
+        return [max(of_seed(rows, seed), key=lambda row: row["visited"]) for seed in in_order(rows, "seed")]
+
+    def early(rows: list[Row]) -> list[Row]:
+        return last([row for row in rows if row["visited"] < 1.1 * EARLY])
+
+    lines = {
+        "method": "{method}",
+        "positions visited": Over(lambda rows: f"{max(row['visited'] for row in rows):,}"),
+        f"exploitability after about {EARLY:,} positions": Over(
+            lambda rows: ", ".join(f"{row['exploitability']:.2f}" for row in early(rows))
+        ),
+        "at the end, by seed": Over(
+            lambda rows: ", ".join(f"{row['exploitability']:.3f}" for row in last(rows))
+        ),
+        "least on the way": Over(lambda rows: f"{min(row['exploitability'] for row in rows):.3f}"),
+    }
+    return pivot(rows, lines, {}, "lrrrr")
 
 
 def of_seed(rows: Sequence[Row], seed: int) -> list[Row]:
     """Return the rows of one seed."""
     return [row for row in rows if row["seed"] == seed]
-
-
-def draw_small_gin(rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Draw exploitability against positions visited, a line for each method and seed."""
-    figure, [[axes]] = new_figure(8, 5)
-    for index, method in enumerate(in_order(rows, "method")):
-        mine = [row for row in rows if row["method"] == method]
-        for seed in in_order(mine, "seed"):
-            curve = of_seed(mine, seed)
-            axes.plot(
-                [row["visited"] for row in curve],
-                [row["exploitability"] for row in curve],
-                marker="o",
-                ms=3,
-                ls="-",
-                color=f"C{index}",
-                label=method if curve[0] is mine[0] else None,
-            )
-    axes.set(
-        xscale="log", yscale="log", xlabel="positions visited", ylabel="exploitability, points per hand",
-        title="Gin Rummy with eight cards",
-    )  # fmt: skip
-    axes.legend(loc="lower left")
-    sign_figure(figure, origin)
-    save_figure(figure, path, dpi=120)
-
-
-EXPERIMENTS = [
-    Experiment(
-        "learning/small-gin",
-        "Exploitability over training in a deck of eight cards: PPO, MMD and CFR+",
-        measure_small_gin,
-        small_gin_table,
-        games=0,
-        seed=1,
-        time="two minutes",
-        pictures={"small_gin.png": draw_small_gin},
-    )
-]

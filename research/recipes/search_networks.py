@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from gin_env import agents
-from gin_env.agents.search.belief import Belief, Chains
+from gin_env.agents.search.belief import Belief, Worlds
 from gin_env.agents.search.opponents import MODELS, NUM_CONDUCT, write_conduct
 from gin_env.agents.search.shapes import NUM_SHAPE, write_shapes
 from gin_env.agents.search.small_networks import FORMAT, SmallNetwork
@@ -102,15 +102,15 @@ def train_opponents(
 
 def _train_shapes(positions: Positions, estimator: str, seed: int) -> tuple[SmallNetwork, dict[str, Any]]:
     """Train the network of one model's hands."""
-    belief = Belief(estimator=estimator)
+    belief = Belief(estimator)
     rows = np.empty((len(positions), 1 + NUM_DRAWN, NUM_SHAPE), np.float32)
     for first in range(0, len(positions), ESTIMATE_BATCH):
         part = np.arange(first, min(first + ESTIMATE_BATCH, len(positions)))
         estimates = belief.estimator.estimate(positions.view[part])
         for index, estimate in zip(part.tolist(), estimates, strict=True):
             random = np.random.default_rng([seed, index])
-            chains = Chains(belief, positions.view[[index]], NUM_DRAWN, random, estimate)
-            write_shapes(chains.view, chains.with_hand(int(positions.hands[index])), rows[index])
+            worlds = Worlds(belief, positions.view[[index]], NUM_DRAWN, random, estimate)
+            write_shapes(worlds.view, worlds.with_hand(int(positions.hands[index])), rows[index])
 
     def loss(network: nn.Module, part: torch.Tensor) -> torch.Tensor:
         scores = network(inputs[part])[..., 0]

@@ -1,4 +1,4 @@
-"""Experiments, the runs that measure them, and helpers for turning rows into tables."""
+"""Experiments, and the runs that measure them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ from gin_env.matches.differences import win_rate_difference
 from gin_env.matches.intervals import deviations, mean_interval
 from gin_env.matches.match_log import MatchLog
 from gin_env.matches.matches import PAIRS, MatchResult, play_match
-from research.reproduce.labels import shown
+from research.reproduce.tables import Row
 
-Row = dict[str, Any]
-"""A flat, JSON-serialisable record of texts, numbers, None and lists of these."""
 QUICK_GAMES = 40
 
 # Bots that play a frozen reading of a paper and appear in most tables.
@@ -70,7 +68,7 @@ class Run:
     def used(self, *bots: str | Agent) -> None:
         """Record bots that took part in anything other than `match`."""
         for bot in bots:
-            self.bots[bot if isinstance(bot, str) else bot.name] = bot
+            self.bots[name_of(bot)] = bot
 
     def match(
         self,
@@ -88,12 +86,16 @@ class Run:
         """
         # A clairvoyant bot needs both hands, so its decisions cannot be hashed from a view alone.
         self.used(*((opponent,) if clairvoyant else (bot, opponent)))
-        names = tuple(one if isinstance(one, str) else one.name for one in (bot, opponent))
+        names = name_of(bot), name_of(opponent)
         self.say(f"{names[0]} against {names[1]}")
         games = self.size(games)
         if fresh or clairvoyant:
-            return play_match(bot, opponent, games, self.seed, clairvoyant=clairvoyant)
-        return self.log.play((names[0], names[1]), (bot, opponent), games, self.seed)
+            return play_match(bot, opponent, games, self.seed)
+        return self.log.play(names, (bot, opponent), games, self.seed)
+
+    def row(self, bot: str | Agent, opponent: str | Agent, games: int, /, **more: Any) -> Row:
+        """Return `match_row` of a match: see `match`."""
+        return match_row(self.match(bot, opponent, games), **more)
 
     def match_in_blocks(
         self, bot: str | Agent, opponent: str | Agent, games: int, block: int, quick: int = 4
@@ -105,10 +107,7 @@ class Run:
         """
         if games % block:
             raise ValueError(f"games must be a multiple of {block}, not {games}")
-        names = (
-            bot if isinstance(bot, str) else bot.name,
-            opponent if isinstance(opponent, str) else opponent.name,
-        )
+        names = name_of(bot), name_of(opponent)
         size = self.size(block, quick)
         played = []
         for number in range(self.size(games // block, 2)):
@@ -116,9 +115,25 @@ class Run:
             played.append(self.log.play(names, (bot, opponent), size, self.seed + number))
         return joined(played)
 
+    def checkout(self, repository: str, file: Path | str) -> Path:
+        """Return the folder of a user's checkout of a repository.
+
+        Raises ValueError without one, and FileNotFoundError if `file` is not in it.
+        """
+        if self.authors is None:
+            raise ValueError(f"name a checkout of {repository}: git clone it, then --authors PATH")
+        if not (self.authors / file).exists():
+            raise FileNotFoundError(f"{self.authors} must be a checkout of {repository}: it has no {file}")
+        return self.authors
+
     def finish(self) -> None:
         """Delete the folder, so that a later run measures everything again with the code of that release."""
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def name_of(bot: str | Agent) -> str:
+    """Return the name of a bot given by name or as an object."""
+    return bot if isinstance(bot, str) else bot.name
 
 
 NamedAgent = TypeVar("NamedAgent", bound=Agent)
@@ -128,6 +143,11 @@ def named(bot: NamedAgent, name: str) -> NamedAgent:
     """Give a bot that an experiment made its name, and return it."""
     bot.name = name
     return bot
+
+
+def by_name(bots: Iterable[NamedAgent]) -> dict[str, NamedAgent]:
+    """Return bots by their names."""
+    return {bot.name: bot for bot in bots}
 
 
 def joined(matches: Sequence[MatchResult]) -> MatchResult:
@@ -205,17 +225,6 @@ def ratio_row(totals: np.ndarray, counts: np.ndarray | None = None, digits: int 
     }
 
 
-def half_width(row: Row, name: str = "") -> float:
-    """Return half of the width of a `ratio_row`'s interval."""
-    prefix = f"{name}_" if name else ""
-    return float(row[f"{prefix}high"] - row[f"{prefix}low"]) / 2
-
-
-def plus_minus(row: Row, digits: int, name: str = "", sign: str = "") -> str:
-    """Return the value of a `ratio_row`, plus or minus half of its 95 % interval; `sign` is "" or "+"."""
-    return f"{row[name or 'value']:{sign}.{digits}f} ± {half_width(row, name):.{digits}f}"
-
-
 def percent(share: float) -> float:
     """Return a share in per cent, rounded to three decimal places."""
     return round(100 * float(share), 3)
@@ -257,6 +266,8 @@ class Experiment:
     """Whether a page shows a row; the page with the complete table shows all rows."""
     pictures: Mapping[str, Callable[[Sequence[Row], Path, str], None]] = field(default_factory=dict)
     """Path in ``examples/figures`` -> function of the rows, the path and `Result.origin` that draws it."""
+    extra: str = "train"
+    """Extra of the package that it needs; empty for none. Networks need PyTorch, which is in ``train``."""
     authors: str = ""
     """Repository of a paper's authors that it reads; running it needs a checkout (``--authors``)."""
     makes: Callable[[], Mapping[str, Agent]] | None = None
@@ -266,94 +277,3 @@ class Experiment:
     """Ids of the experiments whose stored results it combines, if it measures nothing itself. `table`
     receives the rows of all of them, each with the id of its experiment as ``of``. Results of all parts but
     the first can be missing."""
-
-
-# --- Tables -------------------------------------------------------------------------------------------
-
-
-def markdown(header: Sequence[str], rows: Iterable[Sequence[object]], align: str = "") -> str:
-    """Return a Markdown table; `align` has one letter per column, ``r`` for right and any other for left.
-
-    Labels of stored results are replaced by the text in `research.reproduce.labels`.
-    """
-    marks = ["---:" if mark == "r" else "---" for mark in align.ljust(len(header))]
-    lines = [f"| {' | '.join(map(shown, header))} |", f"|{'|'.join(marks)}|"]
-    lines += [f"| {' | '.join(map(shown, row))} |" for row in rows]
-    return "\n".join(lines)
-
-
-def interval(row: Row, digits: int = 2, sign: str = "", key: str = "won") -> str:
-    """Return a figure with its interval, such as ``52.72 (52.03 to 53.41)``.
-
-    Returns only the figure if the row has no interval, and an empty string if it has no figure.
-    """
-    if row.get(key) is None:
-        return ""
-    number = f"{row[key]:{sign},.{digits}f}"
-    if row.get("low") is None:
-        return number
-    return f"{number} ({row['low']:{sign},.{digits}f} to {row['high']:{sign},.{digits}f})"
-
-
-def more_interval(row: Row) -> str:
-    """Return ``+0.52 (+0.03 to +1.01)`` for a row that contains the fields of `more_won`."""
-    return interval({"won": row["more"], "low": row["more_low"], "high": row["more_high"]}, 2, "+")
-
-
-def widest(rows: Iterable[Row], *keys: str) -> str:
-    """Return a sentence with the largest half of an interval in the rows.
-
-    Each of `keys` is the prefix of two ends, such as ``more_`` for ``more_low`` and ``more_high``. Without
-    keys, the ends are ``low`` and ``high``. Returns an empty string if no row has an interval.
-    """
-    ends = [(row.get(f"{key}low"), row.get(f"{key}high")) for row in rows for key in keys or ("",)]
-    halves = [(high - low) / 2 for low, high in ends if low is not None]
-    return f"Intervals are at most ± {max(halves):.2f}." if halves else ""
-
-
-def plain_table(header: Sequence[str], keys: Sequence[str], rows: Sequence[Row]) -> str:
-    """Return a table with a column for each key; floats have two decimal places and None is left empty."""
-
-    def text(value: Any) -> str:
-        return "" if value is None else f"{value:.2f}" if isinstance(value, float) else str(value)
-
-    return markdown(header, [[text(row[key]) for key in keys] for row in rows])
-
-
-def games_of(row: Row, usual: int) -> str:
-    """Return `` (4,000 games)`` if a row does not have the usual number of games, else an empty string."""
-    games = row.get("games")
-    return "" if games in (None, usual) else f" ({games:,} games)"
-
-
-def by(rows: Iterable[Row], *keys: str) -> dict[Any, Row]:
-    """Return the rows by their values of `keys`: by the value itself for one key, else by a tuple."""
-    return {row[keys[0]] if len(keys) == 1 else tuple(row[key] for key in keys): row for row in rows}
-
-
-def in_order(rows: Iterable[Row], key: str) -> list[Any]:
-    """Return the distinct values of a key in order of first appearance."""
-    return list(dict.fromkeys(row[key] for row in rows))
-
-
-def match_experiment(
-    experiment: str, title: str, matches: Sequence[Row], games: int = 20_000, **more: Any
-) -> Experiment:
-    """Return an experiment whose rows are matches.
-
-    Each of `matches` has ``label``, ``bot`` and ``opponent``, and optionally ``games``.
-    """
-
-    def measure(run: Run) -> list[Row]:
-        return [
-            match_row(run.match(one["bot"], one["opponent"], one.get("games", games)), label=one["label"])
-            for one in matches
-        ]
-
-    def table(rows: Sequence[Row]) -> str:
-        return markdown(
-            ["match", "games won (95 % interval)"],
-            [(row["label"] + games_of(row, games), interval(row)) for row in rows],
-        )
-
-    return Experiment(experiment, title, measure, more.pop("table", table), games, **more)

@@ -16,12 +16,14 @@ from typing import Any
 import numpy as np
 
 from gin_env.batch import Games
-from gin_env.matches.provenance import changes, describe_bot, describe_estimator, named_alike
+from gin_env.matches.provenance import describe_bot
 from gin_env.support.atomic import write_text
 from gin_env.support.plots import origin_line
 from gin_env.support.threads import torch_threads
 from gin_env.support.version import __version__
-from research.reproduce.experiment import Experiment, Row, Run
+from research.reproduce.changes import changes, describe_estimator, named_alike
+from research.reproduce.experiment import Experiment, Run
+from research.reproduce.tables import Row
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Result:
     """`gin_env.matches.provenance.describe_bot` of each bot, and of the packaged bot of the same class as a
     bot that the experiment made."""
     estimators: list[dict[str, Any]]
-    """`gin_env.matches.provenance.describe_estimator` of each measured estimator."""
+    """`research.reproduce.changes.describe_estimator` of each measured estimator."""
     rows: list[Row]
 
     def save(self, folder: Path) -> Path:
@@ -64,11 +66,11 @@ class Result:
         path.parent.mkdir(parents=True, exist_ok=True)
         parts = []
         for name, value in asdict(self).items():
+            text = json.dumps(value, ensure_ascii=False)
             if isinstance(value, list) and value:  # one record per line
-                records = ",\n".join(f"    {json.dumps(record, ensure_ascii=False)}" for record in value)
-                parts.append(f'  "{name}": [\n{records}\n  ]')
-            else:
-                parts.append(f'  "{name}": {json.dumps(value, ensure_ascii=False)}')
+                records = (f"    {json.dumps(record, ensure_ascii=False)}" for record in value)
+                text = "[\n" + ",\n".join(records) + "\n  ]"
+            parts.append(f'  "{name}": {text}')
         write_text(path, "{\n" + ",\n".join(parts) + "\n}\n")
         return path
 
@@ -140,9 +142,8 @@ def measure(experiment: Experiment, run: Run) -> Result:
     begun, code = processor_seconds(), commit()
     with torch_threads():
         rows = experiment.measure(run)
-    command = f"python -m research run {experiment.id}"
-    command += "" if run.seed == experiment.seed else f" --seed {run.seed}"
-    command += " --quick" if run.quick else ""
+    seeded = "" if run.seed == experiment.seed else f" --seed {run.seed}"
+    command = f"python -m research run {experiment.id}{seeded}{' --quick' * run.quick}"
     seconds = None if run.resumed else processor_seconds() - begun
     return describe(experiment, run, rows, command, seconds, code)
 
@@ -166,10 +167,8 @@ def describe(
     """
     run.say("describing the bots")
     now = commit()
-    if begun_at is None:
-        begun_at = now
-    elif begun_at != now:
-        begun_at = f"{begun_at.removesuffix('-dirty')}-dirty"
+    if begun_at not in (None, now):
+        now = f"{str(begun_at).removesuffix('-dirty')}-dirty"
     named = {bot for bot in run.bots.values() if isinstance(bot, str)}
     alike = [named_alike(bot) for bot in run.bots.values() if not isinstance(bot, str)]
     stand_ins = [name for name in dict.fromkeys(alike) if name is not None and name not in named]
@@ -177,7 +176,7 @@ def describe(
         id=experiment.id,
         command=command,
         version=__version__,
-        commit=begun_at,
+        commit=now,
         date=date.today().isoformat(),
         seed=run.seed,
         games=run.size(experiment.games),
@@ -197,19 +196,17 @@ def commit() -> str | None:
     It ends with ``-dirty`` if the code differs from the commit; stored results and other files do not matter.
     """
     folder = Path(__file__).resolve().parents[2]
-    commands = (["rev-parse", "--show-toplevel", "HEAD"], ["status", "--porcelain", "--", *CODE])
+
+    def git(*words: str) -> str:
+        command = ["git", "-C", str(folder), *words]
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout.strip()
+
     try:
-        found, edited = (
-            subprocess.run(
-                ["git", "-C", str(folder), *command], capture_output=True, text=True, check=True, timeout=30
-            ).stdout.split()
-            for command in commands
-        )
+        if Path(git("rev-parse", "--show-toplevel")) != folder:
+            return None  # an installed package in the folder of another repository
+        return git("rev-parse", "HEAD") + "-dirty" * bool(git("status", "--porcelain", "--", *CODE))
     except (OSError, subprocess.SubprocessError):
         return None
-    if Path(found[0]) != folder:
-        return None  # an installed package in the folder of another repository
-    return f"{found[1]}-dirty" if edited else found[1]
 
 
 CODE = ("gin_env", "research", ":(exclude)research/results")
@@ -227,17 +224,15 @@ def stale_results(
     marked as stale.
     """
     known: dict[str, list[str]] = {}
-    found: dict[str, list[str]] = {}
+    found = {}
     for name in stored(folder):
         result = load(folder, name)
         if progress is not None:
             progress(name)
-        lines = result.changes(experiments.get(name), known)
+        found[name] = result.changes(experiments.get(name), known)
         if not result.stale and result.keys not in (deck_keys(), NO_KEYS):
-            lines.append(f"different decks now: {deck_keys()}, stored {result.keys}")
-        if lines:
-            found[name] = lines
-    return found
+            found[name].append(f"different decks now: {deck_keys()}, stored {result.keys}")
+    return {name: lines for name, lines in found.items() if lines}
 
 
 NO_KEYS = "not used"

@@ -31,6 +31,8 @@ from typing import Literal
 from gin_env.matches.intervals import Interval
 
 Verdict = Literal["agrees", "differs", "undecided"]
+MARKS = {"agrees": "✓", "fitted": "✓", "differs": "✗", "undecided": "?"}
+"""The marks before verdicts in tables."""
 
 MARGIN = 1.5
 """Largest difference between two win rates that counts as none, in percentage points."""
@@ -85,3 +87,13 @@ class Claim:
         if high < least or low > most:
             return "differs"
         return "undecided"
+
+
+def marked(verdict: str) -> str:
+    """Return a verdict and what follows it with its mark; another text as it is.
+
+    >>> marked("differs (1)"), marked("not testable")
+    ('✗ differs (1)', 'not testable')
+    """
+    mark = MARKS.get(verdict.partition(" ")[0])
+    return f"{mark} {verdict}" if mark else verdict

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -21,46 +17,13 @@ from gin_env.agents.policies.candidate_network import DATA, PACKAGED, load_candi
 from gin_env.agents.policies.policy import PolicyBot, describe_training  # noqa: E402
 from gin_env.agents.policies.policy_networks import MlpActor, save_network  # noqa: E402
 from gin_env.matches.provenance import FOLDERS  # noqa: E402
-from gin_env.observations.observation import LAYOUT, OBSERVATION_SIZE  # noqa: E402
+from gin_env.observations.observation import LAYOUT  # noqa: E402
 from gin_env.observations.parts import VECTORS, describe_parts, find_parts, place_columns  # noqa: E402
 from gin_env.support.tensor_files import TensorFileError, read_tensors, write_tensors  # noqa: E402
 
-ADDITIONS = {
-    "observation.py": [
-        ('PLANES = {\n', 'PLANES = {\n    "new_plane": "",\n'),
-        ('SCALARS = {\n', 'SCALARS = {\n    "new_scalar": "",\n'),
-        ("    row[_AT.offer] =", "    row[_AT.new_plane] = row[_AT.new_scalar] = 1.0\n    row[_AT.offer] ="),
-    ],
-    "candidate_features.py": [
-        ('_HAND = {\n', '_HAND = {\n    "new_feature": "",\n'),
-        ('CONTEXT = {\n', 'CONTEXT = {\n    "new_number": "",\n'),
-        ("    row[_AT.deadwood] =", "    row[_AT.new_feature] = 0.5\n    row[_AT.deadwood] ="),
-        ("    row[_IN_CONTEXT.turn] =", "    row[_IN_CONTEXT.new_number] = 0.5\n    row[_IN_CONTEXT.turn] ="),
-    ],
-}  # fmt: skip
-"""File of gin_env/observations -> replacements that add four parts."""
 GENERATION = FOLDERS["agents"] / "generations" / "data" / "generation.safetensors"
 SMALL = {"observation": [["turn", 1], ["hand", 52], ["upcard", 52]]}
 """Parts that a small policy reads, in a different order."""
-PLAY = """
-import json, sys
-if sys.argv[1] == "interpreted":
-    import interpreted
-import numpy as np
-from gin_env import Games, agents
-from gin_env.observations.observation import OBSERVATION_SIZE
-
-games = Games(2)
-games.start(games.everyone, np.full(2, 3, np.uint64), games.everyone.astype(np.uint64))
-bots = [agents.make(name) for name in sys.argv[2:]]
-actions = []
-for step in range(6):
-    views = games.views(games.everyone)
-    chosen = [bot.act(views).tolist() for bot in bots]
-    actions += chosen
-    games.play(games.everyone, np.array(chosen[step % len(bots)]))
-print(json.dumps([OBSERVATION_SIZE, actions]))
-"""
 
 
 def small_policy(path: Path) -> None:
@@ -71,31 +34,36 @@ def small_policy(path: Path) -> None:
     save_network(path, network, describe_training(episode="game") | {"reads": SMALL})
 
 
-def play(folder: Path | None, mode: str, *bots: str) -> list:
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1] / "helpers")}
-    done = subprocess.run(
-        [sys.executable, "-c", PLAY, mode, *bots], cwd=folder, env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+READERS = {
+    "row": "row_first.weight",
+    "context": "table_first.weight",
+    "memory": "memory.first.weight",
+    "observation": "trunk.0.weight",
+}
+FILES = {
+    **{name: (DATA / f"{name}.safetensors", "candidate policy", load_candidate_policy) for name in PACKAGED},
+    "generation": (GENERATION, "generation network", load_network),
+}
 
 
-def test_bundled_networks_play_as_before_with_more_parts(tmp_path):
-    small_policy(tmp_path / "small.safetensors")
-    bundled = (*PACKAGED, "generation")
-    bots = (*bundled, str(tmp_path / "small.safetensors"))
-    package = FOLDERS["estimators"].parent
-    shutil.copytree(package, tmp_path / "gin_env", ignore=shutil.ignore_patterns("__pycache__"))
-    for name, replacements in ADDITIONS.items():
-        file = tmp_path / "gin_env" / "observations" / name
-        source = file.read_text()
-        for old, new in replacements:
-            assert source.count(old) == 1, old
-            source = source.replace(old, new)
-        file.write_text(source)
-    size, actions = play(tmp_path, "interpreted", *bots)
-    assert size == OBSERVATION_SIZE + 53
-    assert actions == play(None, "compiled", *bots)[1]
+@pytest.mark.parametrize("name", FILES)
+def test_bundled_network_finds_its_parts_by_name(tmp_path, name):
+    """As after a release with more parts, in another order: here the file has them in reverse."""
+    file, kind, load = FILES[name]
+    tensors, metadata = read_tensors(file, kind, "2", "")
+    moved = 0
+    for vector, parts in metadata["reads"].items():
+        ends = np.cumsum([size for _, size in parts]).tolist()
+        starts = [0, *ends]
+        order = [column for part in reversed(range(len(parts))) for column in range(starts[part], ends[part])]
+        for layer, tensor in tensors.items():
+            if layer.endswith(READERS[vector]):
+                tensors[layer], moved = tensor[:, order], moved + 1
+        metadata["reads"][vector] = parts[::-1]
+    write_tensors(tmp_path / "moved.safetensors", kind, "2", tensors, metadata)
+    expected, found = load(file)[0].state_dict(), load(tmp_path / "moved.safetensors")[0].state_dict()
+    assert all(torch.equal(found[layer], weights) for layer, weights in expected.items())
+    assert moved >= 2
 
 
 def test_parts_are_found_by_name_in_the_order_of_the_file():
@@ -130,14 +98,7 @@ def test_columns_of_a_layer_are_placed_by_name():
 def test_missing_and_redefined_parts_are_refused(tmp_path, reads, message):
     with pytest.raises(ValueError, match=message):
         find_parts("row", reads)
-    for file, kind, load in (
-        (DATA / "policy.safetensors", "candidate policy", load_candidate_policy),
-        (
-            FOLDERS["agents"] / "generations" / "data" / "generation.safetensors",
-            "generation network",
-            load_network,
-        ),
-    ):
+    for file, kind, load in (FILES["policy"], FILES["generation"]):
         tensors, metadata = read_tensors(file, kind, "2", "")
         described = (metadata["reads"] | reads) if reads else None
         write_tensors(tmp_path / "other.safetensors", kind, "2", tensors, metadata | {"reads": described})

@@ -13,7 +13,7 @@ pytest.importorskip("torch")
 from played_positions import view_of_world, views_of_policy
 
 from gin_env import agents, cards
-from gin_env.agents.search.best_response import MISTAKES, BestResponseBot
+from gin_env.agents.search.best_response import MISTAKES, BestResponseBot, WeightedWorlds
 from gin_env.agents.search.rollouts import RolloutPlayers
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_UPCARD, PASS
@@ -36,11 +36,15 @@ class TakesEverything:
         return np.where(masks[:, DRAW_UPCARD] == 1, DRAW_UPCARD, masks.argmax(axis=1))
 
 
+def worlds_of(bot, view, random):
+    return WeightedWorlds(bot.bot, bot.trust, bot.belief, view, bot.samples, random)
+
+
 def test_worlds_agree_with_what_the_player_sees():
     bot = BestResponseBot("simple", 16)
     for number, (_, view) in enumerate(views_of_policy(3)):
         player = int(view.records["player"][0])
-        worlds = bot.belief.begin(view, np.random.default_rng(number)).next_worlds()
+        worlds = worlds_of(bot, view, np.random.default_rng(number)).next_worlds()
         assert len(worlds) == 16
         games = Games(16, episode="game")
         games.state[:] = worlds
@@ -52,14 +56,14 @@ def test_worlds_agree_with_what_the_player_sees():
 def test_likelihood_counts_the_acts_that_the_bot_would_not_do():
     """A bot that takes everything has passed once: a mistake in every world, with two possible actions."""
     bot = BestResponseBot("simple", 16)
-    bot.belief.bot = TakesEverything()
+    bot.bot = TakesEverything()
     games = Games(1)
     games.start(games.everyone, np.full(1, 9, np.uint64), np.zeros(1, np.uint64))
     games.play(games.everyone, np.array([PASS]))
-    chains = bot.belief.begin(games.views(games.everyone), np.random.default_rng(1))
+    chains = worlds_of(bot, games.views(games.everyone), np.random.default_rng(1))
     values = chains.log_likelihoods()
     assert values == pytest.approx(np.full(len(values), np.log(MISTAKES / 2)))
-    bot.belief.bot = agents.make("random")
+    chains.bot = agents.make("random")
     assert len(set(chains.log_likelihoods().round(6))) == 2  # it passes at random
 
 
@@ -76,7 +80,7 @@ def test_belief_prefers_worlds_in_which_the_bot_acts_so():
     taken = []
     for trust in (0.0, 1.0):
         bot = BestResponseBot("simple", 16, estimator="uniform", trust=trust)
-        chains = bot.belief.begin(view, np.random.default_rng(2))
+        chains = worlds_of(bot, view, np.random.default_rng(2))
         worlds = np.concatenate([chains.next_worlds() for _ in range(40)])
         other = 1 - int(view.records["player"][0])
         hands = worlds["private"]["hand"][:, other]
@@ -104,7 +108,7 @@ def test_worlds_are_weighted_by_a_power_of_the_estimators_odds():
     }
     bot = BestResponseBot("simple", 4000, trust=0.5)
     bot.belief.estimator = UnequalEstimator()
-    worlds = bot.belief.begin(games.views(games.everyone), np.random.default_rng(1)).next_worlds()
+    worlds = worlds_of(bot, games.views(games.everyone), np.random.default_rng(1)).next_worlds()
     found = Counter(worlds["private"]["hand"][:, 1 - player].tolist())
     assert len(weights) == 10
     for hand, weight in weights.items():
@@ -131,9 +135,9 @@ def test_it_plays_the_action_that_wins_most_for_its_player(monkeypatch):
 def test_rollouts_last_for_the_given_turns(monkeypatch, turns):
     asked = set()
 
-    def roll_out(self, games, player, turns, averaged=1):
+    def roll_out(self, games, player, turns):
         asked.add(turns)
-        return np.zeros(len(games)), np.zeros(len(games))
+        return np.zeros(len(games))
 
     bot = BestResponseBot("simple", 16, turns=turns)
     monkeypatch.setattr(RolloutPlayers, "roll_out", roll_out)
@@ -145,7 +149,7 @@ def test_rollouts_last_for_the_given_turns(monkeypatch, turns):
 def test_it_looks_at_no_hidden_card():
     bot = BestResponseBot("tonic", 16)
     for number, (state, view) in enumerate(views_of_policy(2)):
-        world = bot.belief.begin(view, np.random.default_rng(number)).next_worlds()[0]
+        world = worlds_of(bot, view, np.random.default_rng(number)).next_worlds()[0]
         assert bot.act(view) == bot.act(view_of_world(world, state, view))
 
 
@@ -156,16 +160,3 @@ def test_it_decides_the_same_alone_in_a_batch_and_again():
     together = BestResponseBot("simple", 16).act(PlayerView(records))
     assert len(BestResponseBot("simple", 16).act(PlayerView(records[:0]))) == 0
     assert together.tolist() == [int(BestResponseBot("simple", 16).act(view)[0]) for view in views]
-
-
-@pytest.mark.parametrize(
-    ("bot", "message"),
-    [
-        ("search", "opponent must be a bot that does not search"),
-        ("process:./a", "opponent must be a bot of this package"),
-        ("tonik", "unknown bot 'tonik'"),
-    ],
-)
-def test_bots_that_cannot_be_searched_are_named(bot, message):
-    with pytest.raises(ValueError, match=message):
-        BestResponseBot(bot, 16)

@@ -8,8 +8,8 @@ from bot_positions import choices, facing, holding, mask
 from hands_in_words import Table
 from played_positions import same_records
 
-from gin_env import agents, cards, estimators
-from gin_env.agents import fitness, medium, simple, tonic, utility
+from gin_env import cards
+from gin_env.agents import fitness, simple, utility
 from gin_env.batch import Games
 from gin_env.game.rules import Rules
 
@@ -77,30 +77,6 @@ def test_late_knock_knocks_when_the_stock_reaches_its_floor(left, knocks):
     assert choices(table, "late-knock") == {"knock KS" if knocks else "KS"}
 
 
-def test_every_bot_obeys_the_knock_limit_of_the_rules():
-    for name in ("simple", "random-discard", "medium", "utility", "late-knock", "tonic"):
-        table = holding(NEAR_GIN, "KS", "4D")
-        table.games.state["public"]["knock_limit"] = 1
-        table.games.state["public"]["turn"][0] = 98
-        assert not any(text.startswith("knock") for text in choices(table, name)), name
-
-
-def test_lowest_card_is_considered_once():
-    """AC is bit 0 of a mask: loops over a hand must get past it."""
-    assert medium.hopeless_cards(mask("AC KD"), mask("AC 2C 3C")) == mask("KD")
-    assert medium.safest_then_highest(mask("AC KD"), mask("KS")) == mask("AC")
-    assert utility.best_discards(mask("AC KD"), mask("AC KD"), cards.FULL_DECK, 30, -1) == mask("KD")
-    assert tonic.count_pairs(mask("AC AH AS"), cards.FULL_DECK) == 3
-    assert tonic.kept_pairs(mask("AC AH KD"), cards.FULL_DECK, 21) == mask("AC AH")
-    assert tonic.desired_cards(mask("AC KD"), mask("2C 3C")) == mask("AC")
-    assert tonic.last_choice(mask("AC 2H"), mask("AC 2H"), cards.FULL_DECK) == mask("2H")
-
-
-def test_card_three_ranks_beyond_a_run_is_not_near_it():
-    runs, unmelded = mask("5C 6C 7C"), mask("2C TC")
-    assert tonic.cards_near_runs(runs, unmelded, cards.FULL_DECK & ~runs & ~unmelded) == 0
-
-
 def test_card_just_taken_does_not_count_as_opponents_discard():
     """The card itself was the last discard, which adds nothing to its score."""
     score = utility.discard_score(cards.card_id("8H"), mask("8H"), cards.FULL_DECK, 30, cards.card_id("8H"))
@@ -112,18 +88,6 @@ def test_card_just_taken_does_not_count_as_opponents_discard():
 def test_last_card_of_a_pair_is_weighted_by_the_stock(stock_left, score):
     loose, possible = mask("8H 8C"), cards.FULL_DECK & ~mask("8H 8C 8D")
     assert utility.discard_score(cards.card_id("8H"), loose, possible, stock_left, -1) == score
-
-
-@pytest.mark.parametrize(("rank", "bonus"), [("5", 0), ("6", 9), ("9", 9), ("T", 0)])
-def test_utility_prefers_to_draw_middle_ranks(rank, bonus):
-    table = facing("KC QH JS 2C 2D 3H KD AS AH QD", f"{rank}S")
-    public = table.games.state["public"][0]
-    points = min(" A23456789T".index(rank), 10)
-    for late, less in ((31, 1), (30, 0)):
-        assert utility.draw_score(public, mask("KC QH JS 2C 2D 3H KD AS AH QD"), 0, late) in (
-            bonus - points - less,
-            bonus - points - less - 1000,
-        )
 
 
 # --- simple: turns played in one go ---------------------------------------------------------------------
@@ -214,33 +178,3 @@ def test_only_selected_characteristics_are_used():
     public["discarded"][1] = mask("KD")
     king = public, private, 0, cards.card_id("KH"), 1e9
     assert [fitness.card_fitness(*king, factors) for factors in range(16)] == list(range(16))
-
-
-def test_random_discard_plays_a_fully_melded_hand_like_simple():
-    table = holding("4D 5D 6D 7D TC JC QC AH AC AS", "AD", "9H")
-    assert choices(table, "random-discard", count=200) == choices(table, "simple", count=200)
-    assert choices(table, "random-discard", count=200) == {
-        f"knock {card}" for card in ("4D", "7D", "AH", "AC", "AS", "AD")
-    }
-
-
-@pytest.mark.parametrize(
-    ("room", "names"),
-    [
-        (estimators, "uniform logistic bayes bayes-isru omniscient"),
-        (
-            agents,
-            "medium utility tonic late-knock random-discard random safe-discard cfr cfr-plus fitness-cfr",
-        ),
-        (agents, "heuristics"),
-    ],
-)
-def test_bot_made_from_its_class_has_its_full_name(room, names):
-    for name in names.split():
-        assert type(room.make(name)).name == name
-
-
-def test_least_number_of_observations_is_in_range():
-    estimators.make("bayes", least_observations=2**31)
-    with pytest.raises(ValueError, match="least_observations"):
-        estimators.make("bayes", least_observations=2**31 + 1)

@@ -359,18 +359,16 @@ def test_probability_is_sampled_as_a_decision(probability, share, purified, acts
     assert strategy.decide(probability, random_of(share), purified) == acts
 
 
-def choose(probabilities: dict[str, float], share: float, purified: bool = False) -> tuple[str, list[int]]:
-    """Return the discard by these probabilities, and the numbers of decisions in and not in the table."""
+def choose(probabilities: dict[str, float], share: float, purified: bool = False) -> str:
+    """Return the discard by these probabilities."""
     public, private = parts(holding(DISCARDING, "6H", "3D"))
     table = np.full(abstractions.number_of_sets(PAPER), -1.0)
     for text, probability in probabilities.items():
         table[abstractions.discard_set_of(PAPER, public, private, 0, cards.card_id(text))] = probability
-    counts = np.zeros((3, 2), np.int64)
     card = strategy.choose_discard(
-        public, private, 0, mask("8S KC QH"), random_of(share), Strategy(table, PAPER, 0, purified, counts)
+        public, private, 0, mask("8S KC QH"), random_of(share), Strategy(table, PAPER, 0, purified)
     )
-    assert not counts[1:].any()
-    return cards.card_text(int(card)), counts[0].tolist()
+    return cards.card_text(int(card))
 
 
 @pytest.mark.parametrize(
@@ -395,106 +393,81 @@ def choose(probabilities: dict[str, float], share: float, purified: bool = False
     ],
 )
 def test_discards_follow_probabilities_or_the_highest_if_purified(probabilities, share, purified, chosen):
-    assert choose(probabilities, share, purified) == (chosen, [1, 0])
+    assert choose(probabilities, share, purified) == chosen
 
 
 def test_cards_without_a_strategy_are_discarded_uniformly():
     for purified in (False, True):
         shares = (0.32, 0.34, 0.65, 0.67)
-        assert [choose({}, share, purified) for share in shares] == [
-            (card, [0, 1]) for card in ("KC", "QH", "QH", "8S")
-        ]
+        assert [choose({}, share, purified) for share in shares] == ["KC", "QH", "QH", "8S"]
 
 
 def test_single_candidate_needs_no_decision():
     public, private = parts(holding(DISCARDING, "6H", "3D"))
-    counts = np.zeros((3, 2), np.int64)
     card = strategy.choose_discard(
-        public, private, 0, mask("QH"), random_of(0), Strategy(np.zeros(0), PAPER, 0, False, counts)
+        public, private, 0, mask("QH"), random_of(0), Strategy(np.zeros(0), PAPER, 0, False)
     )
-    assert (card, counts.sum()) == (cards.card_id("QH"), 0)
+    assert card == cards.card_id("QH")
 
 
 KNOCKING = "5C 5H 5S 7D 8D 9D TC JC QC 2H"
 
 
-def act(table: Table, random: int, known: float | None, purified: bool = True) -> tuple[str, list]:
-    """Return the action if all probabilities are equal, and the counts."""
+def act(table: Table, random: int, known: float | None, purified: bool = True) -> str:
+    """Return the action if all probabilities are equal."""
     values = np.full(abstractions.number_of_sets(PAPER), -1.0 if known is None else known)
-    counts = np.zeros((3, 2), np.int64)
     number = strategy.strategy_action(
-        *parts(table), 0, np.uint64(random), Strategy(values, PAPER, 0, purified, counts)
+        *parts(table), 0, np.uint64(random), Strategy(values, PAPER, 0, purified)
     )
-    return action_text(int(number)), counts.tolist()
+    return action_text(int(number))
 
 
 def test_strategy_decides_draws_discards_and_knocks():
-    none, offered = [0, 0], facing(KNOCKING, "KD")
-    assert act(offered, 5, 0.9) == ("take", [none, [1, 0], none])
-    assert act(offered, 5, 0.1) == ("pass", [none, [1, 0], none])
-    assert act(offered.play("pass", "pass"), 5, 0.9) == ("draw", [none, none, none])
+    offered = facing(KNOCKING, "KD")
+    assert act(offered, 5, 0.9) == "take"
+    assert act(offered, 5, 0.1) == "pass"
+    assert act(offered.play("pass", "pass"), 5, 0.9) == "draw"
     drawn = holding(KNOCKING, "KS", "4D")
-    assert act(drawn, 5, 0.9) == ("knock KS", [none, none, [1, 0]])
-    assert act(drawn, 5, 0.1) == ("KS", [none, none, [1, 0]])
+    assert act(drawn, 5, 0.9) == "knock KS"
+    assert act(drawn, 5, 0.1) == "KS"
     far = holding(DISCARDING, "6H", "3D")
-    assert {act(far, random, 0.9)[0] for random in range(20)} == {"KC", "QH"}
-    assert act(far, 5, 0.9)[1] == [[1, 0], none, none], "26 points: no knock to decide"
-    assert act(far, 5, None)[1] == [[0, 1], none, none]
-    assert act(drawn, 5, None)[1] == [none, none, [0, 1]]
-    assert act(facing(KNOCKING, "KD"), 5, None)[1] == [none, [0, 1], none]
+    assert {act(far, random, 0.9) for random in range(20)} == {"KC", "QH"}
+    assert {act(drawn, random, None) for random in range(20)} == {"knock KS", "KS"}
+    assert [act(facing(KNOCKING, "KD"), random, None) for random in (5, 2**64 - 1)] == ["take", "pass"]
     later_draw = facing(KNOCKING, "KD", "KS 4D").play("pass", "pass", "draw", "KS", "draw", "4D")
-    assert act(later_draw, 5, 0.1)[0] == "draw"
+    assert act(later_draw, 5, 0.1) == "draw"
 
 
 def test_discard_and_knock_use_separate_random_numbers():
     """Seeded results depend on these numbers: the first and second after the decision's own."""
     far, near = holding(DISCARDING, "6H", "3D"), holding(KNOCKING, "KS", "4D")
-    counts, values = np.zeros((3, 2), np.int64), np.full(abstractions.number_of_sets(PAPER), 0.5)
+    values = np.full(abstractions.number_of_sets(PAPER), 0.5)
     for random in range(30):
         key = np.uint64(random)
         card = strategy.choose_discard(
-            *parts(far), 0, mask("KC QH"), np.uint64(mix(key, 1)), Strategy(values, PAPER, 0, False, counts)
+            *parts(far), 0, mask("KC QH"), np.uint64(mix(key, 1)), Strategy(values, PAPER, 0, False)
         )
-        assert act(far, random, 0.5, purified=False)[0] == cards.card_text(int(card))
+        assert act(far, random, 0.5, purified=False) == cards.card_text(int(card))
         knocks = strategy.decide(0.5, np.uint64(mix(key, 2)), False)
-        assert act(near, random, 0.5, purified=False)[0] == ("knock KS" if knocks else "KS")
+        assert act(near, random, 0.5, purified=False) == ("knock KS" if knocks else "KS")
 
 
-def test_bot_counts_decisions_known_to_its_table():
+def test_bot_decides_by_its_table():
     size = abstractions.number_of_sets(PAPER)
     values = np.full(size, -1.0)
     values[15756:] = 1.0  # draws and knocks alone
     metadata = {"abstraction": "paper", "iterations": 0}
     bot = CfrBot(StrategyTable(values, metadata))
-    assert np.isnan(bot.hit_rate)
 
     def play(table: Table) -> str:
         return action_text(int(bot.act(table.games.views(np.zeros(1, np.int64)))[0]))
 
     assert play(facing(KNOCKING, "KD")) == "take"
     assert play(holding(KNOCKING, "KS", "4D")) == "knock KS"
-    assert bot.hit_rate == 1
     assert play(holding(DISCARDING, "6H", "3D")) in ("KC", "QH")
-    assert bot.counts.tolist() == [[0, 1], [1, 0], [1, 0]]
-    assert bot.hit_rate == pytest.approx(2 / 3)
     mixed = CfrBot(StrategyTable(np.full(size, 0.9), metadata), purified=False, candidates="all")
     views = holding(DISCARDING, "6H", "3D").games.views(np.zeros(300, np.int64))
     views.records["random"] = np.random.default_rng(1).integers(0, 2**64, 300, dtype=np.uint64)
     assert len(set(mixed.act(views).tolist())) == 11
     assert (CfrBot().candidates, CfrPlusBot().candidates) == ("least", "near")
     assert [CfrBot().purified, CfrPlusBot().purified] == [True, True]
-
-
-def test_shuffled_table_permutes_the_entries_of_each_decision():
-    rng = np.random.default_rng(1)
-    values = np.where(rng.random(abstractions.number_of_sets(PAPER)) < 0.5, -1.0, rng.random(19793))
-    table = StrategyTable(values, {"abstraction": "paper", "iterations": 1234})
-    other = table.shuffled(3)
-    assert other.metadata == {"abstraction": "paper", "iterations": 1234, "shuffled": 3}
-    assert np.array_equal(other.visited, table.visited)
-    for part in abstractions.decision_slices(PAPER):
-        assert np.array_equal(np.sort(other.strategy[part]), np.sort(values[part]))
-        assert not np.array_equal(other.strategy[part], values[part])
-    assert not np.array_equal(table.shuffled(4).strategy, other.strategy)
-    assert str(table).startswith("strategy table: abstraction paper, 1,234 iterations, ")
-    assert f"{int((values >= 0).sum()):,} of 19,793 information sets visited" in str(table)

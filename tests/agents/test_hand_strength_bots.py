@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pytest
 import torch
 from bot_positions import choices, holding
+from hands_in_words import ONE_GAME
 
 from gin_env import agents, cards, estimators
 from gin_env.agents.hand_strength.bots import BalancedBot, OffensiveBot
@@ -88,30 +87,14 @@ def test_balanced_weighs_value_and_risk(deadwood_network):
     }
 
 
-@pytest.mark.parametrize("kind", [OffensiveBot, partial(BalancedBot, risk_weight=0.0)])
-def test_suits_can_be_averaged(random_network, kind):
-    """With averaged suits, a hand with swapped suits gets the same discard with swapped suits."""
-    bot = kind(random_network, average_suits=True)
-    first = holding("4H 5H 9H 2C 3D TS JD QD 8C 7S", "AD", "KH")
-    second = holding("4S 5S 9S 2H 3C TD JC QC 8H 7D", "AC", "KS")  # H -> S -> D -> C -> H
-    moved = dict(zip("HSDC", "SDCH", strict=True))
-    for table in (first, second):
-        table.views = table.games.views(np.zeros(1, np.int64))
-    ours, theirs = (cards.card_text(int(bot.act(table.views)[0]) % 52) for table in (first, second))
-    assert theirs == ours[0] + moved[ours[1]]
-
-
-def test_invalid_parameters_raise(deadwood_network, tmp_path):
-    with pytest.raises(ValueError, match="unknown network 'nothing'"):
-        agents.make("offensive:network=nothing")
-    with pytest.raises(FileNotFoundError, match="there is no hand-strength network"):
-        agents.make("offensive", network=str(tmp_path / "missing.safetensors"))
-    with pytest.raises(ValueError, match="unknown estimator"):
-        agents.make("defensive:estimator=nobody")
-    with pytest.raises(ValueError, match=r"risk_weight must be from .* not -1"):
-        agents.make("balanced", network=deadwood_network, risk_weight=-1)
-    with pytest.raises(TypeError, match="average_suits must be True or False"):
-        agents.make("offensive", network=deadwood_network, average_suits="yes")
+@pytest.mark.parametrize("kind", [OffensiveBot, BalancedBot])
+def test_close_discards_are_rated_in_double_precision(random_network, kind):
+    view = holding("4H 5H 6H 2C 2D 2S 9D KD 8C QS", "3D", "KH").games.views(ONE_GAME)
+    hands = np.array([cards.parse("4H 5H 6H 2C 2D 2S 9D 3D 8C QS")], np.uint64)
+    exact = kind(random_network).values(
+        view, np.array([0]), np.array([cards.card_id("KD")]), hands, exact=True
+    )
+    assert exact.dtype == np.float64
 
 
 def test_equation_5_without_information_is_the_classical_count():

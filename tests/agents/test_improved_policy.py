@@ -210,20 +210,6 @@ def test_inputs_name_chances_cards_and_places():
     np.testing.assert_allclose(log_chances[0], expected, rtol=1e-6)
 
 
-def test_decisions_do_not_depend_on_the_batch(views):
-    bot = ImprovedPolicyBot()
-    together = bot.act(views)
-    assert [bot.act(views[[index]])[0] for index in range(len(views))] == together.tolist()
-    assert (together < NUM_ACTIONS).all()
-    assert len(bot.act(views[[]])) == 0
-
-
-@pytest.mark.parametrize("margin", [-1, float("nan"), "0.3"])
-def test_impossible_margins_are_refused(margin):
-    with pytest.raises((TypeError, ValueError), match="margin"):
-        ImprovedPolicyBot(margin)
-
-
 def test_file_warns_under_other_rules_than_its_training(tmp_path, views):
     path = tmp_path / "three.safetensors"
     save_candidate_policy(path, load_candidate_policy("policy")[0], Rules(knock_limit=3))

@@ -2,37 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from bot_positions import choices, facing, holding, later, mask
 
-from gin_env import agents, cards, melds, play_match
+from gin_env import cards
 from gin_env.agents import marjj
 
 DREARY = "KD QS JC TH 9C 8S 2H 4C AH 6D"
 NEAR_GIN = "5C 5H 5S 7D 8D 9D TC JC QC 2H"
 ALL_MELDED = "4D 5D 6D 7D TC JC QC AH AC AS"
-
-
-@pytest.mark.parametrize(
-    ("name", "params", "error", "message"),
-    [
-        ("marjj", {"discount": 1.5}, ValueError, "discount must be from .* not 1.5"),
-        ("marjj", {"best_draws": 0}, ValueError, "best_draws must be from .* not 0"),
-        ("marjj", {"knock_turns": 2.5}, TypeError, "knock_turns must be an integer"),
-        ("gold-standard", {"knock_at": -1}, ValueError, "knock_at must be from .* not -1"),
-        ("gold-standard", {"hold_for_gin": 1}, TypeError, "hold_for_gin must be True or False"),
-    ],
-)
-def test_bad_parameters_are_errors_that_name_them(name, params, error, message):
-    with pytest.raises(error, match=message):
-        agents.make(name, **params)
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize(("name", "low", "high"), [("marjj-paper", 75, 82), ("gold-standard-paper", 40, 49)])
-def test_win_rates_against_simple_are_near_the_stored_results(name, low, high):
-    assert low < 100 * play_match(name, "simple", games=2000, seed=1).win_rate < high
 
 
 # --- marjj --------------------------------------------------------------------------------------------
@@ -79,6 +57,12 @@ def test_marjj_keeps_the_hand_with_the_better_draws():
     assert choices(table, "marjj", danger_weight=0) == {"KC"}
 
 
+@pytest.mark.parametrize(("turns", "discards"), [(0, {"KC"}), (1, {"KC", "TC", "TH"})])
+def test_marjj_discounts_the_future_from_its_second_turn_on(turns, discards):
+    table = later(holding("9C 9H TC TH 6S 7S AD 2D 3D KC", drawn="4C", upcard="4H"), turns)
+    assert choices(table, "marjj", danger_weight=0, discount=0) == discards
+
+
 def test_marjj_avoids_discards_that_the_opponent_melds():
     table = later(holding("9C 9H TC TH 6S 7S AD 2D 3D KC", drawn="QD", upcard="4H"), 3)
     assert choices(table, "marjj", danger_weight=0, future_weight=0) >= {"KC", "QD"}
@@ -98,19 +82,6 @@ def test_marjj_avoids_discards_that_the_opponent_melds():
 )
 def test_marjj_weighs_the_best_draws_by_their_chance(unseen, best_draws, expected):
     assert marjj.next_deadwood(mask(NEAR_GIN), mask(unseen), best_draws) == pytest.approx(expected)
-
-
-def test_next_deadwood_equals_a_plain_enumeration():
-    random = np.random.default_rng(5)
-    for _ in range(30):
-        shuffled = random.permutation(52).tolist()
-        hand, unseen = cards.mask_of(shuffled[:10]), shuffled[10:40]
-        left = []
-        for card in unseen:
-            drawn = hand | 1 << card
-            left.append(min(melds.deadwood(drawn & ~(1 << other)) for other in cards.cards_of(drawn)))
-        expected = sum(sorted(left)[:6]) / len(unseen)
-        assert marjj.next_deadwood(hand, cards.mask_of(unseen), 6) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from gin_env import agents, gin_rummy_v0, play_match
-from gin_env.matches.memory import may_remember
-from gin_env.matches.provenance import changes, describe_bot
+from gin_env.matches.copies import may_remember
+from gin_env.matches.provenance import describe_bot
 from gin_env.records import read_one
 from gin_env.support.tensor_files import TensorFileError
 from gin_env.ui.human_game import HumanGame
@@ -107,58 +107,68 @@ def folder(tmp_path, monkeypatch):
         sys.modules.pop(module, None)
 
 
-# --- Which names import a module ----------------------------------------------------------------------
+# --- Which names run code -----------------------------------------------------------------------------
 
+CODE = {
+    "own_bots:First": "imports a module",
+    "own_bots:Picks:last=true": "imports a module",
+    "process:touch imported": "starts a program",
+}
 SPELLINGS = [
-    "own_bots:First",
-    "own_bots:Picks:last=true",
-    "search:opponent=own_bots:First",
-    "search:samples=4,opponent= own_bots:First",
-    "search:opponent=search:opponent=own_bots:First",
-    "simple:knock_at=1+own_bots:First",
+    "{}",
+    "search:opponent={}",
+    "search:samples=4,opponent= {}",
+    "search:opponent=search:opponent={}",
+    "simple:knock_at=1+{}",
 ]
 
 
-@pytest.mark.parametrize("name", SPELLINGS)
-def test_name_of_a_class_imports_nothing_unless_allowed(name, folder):
+@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("code", CODE)
+def test_name_of_code_runs_nothing_unless_allowed(code, spelling, folder):
+    name = spelling.format(code)
     assert agents.starts_program(name)
     for call in (agents.make, agents.resolve, describe_bot):
-        with pytest.raises(ValueError, match=r"imports a module: .* pass programs=True"):
+        with pytest.raises(ValueError, match=rf"{CODE[code]}: .* pass programs=True"):
             call(name)
-    assert changes({"bot": name, "spelled": "", "files": {}, "decisions": "0"}) == []
     assert not (folder / "imported").exists()
 
 
 @pytest.mark.parametrize(
     "name",
     [
+        "",
         "simple:knock_at=4",
         "simple:knock_at = 4",
         "simple:First",
+        "search:opponent=simple",
         "a:b.safetensors",
         "runs:last/policy.safetensors",
+        "runs/process/policy.safetensors",
         "C:\\runs\\policy.safetensors",
         "policy.safetensors:deterministic=false",
         "cfr:table=C:\\cfr.npz",
     ],
 )
-def test_other_names_with_colons_import_no_module(name):
+def test_other_names_run_no_code(name):
     assert not agents.starts_program(name)
 
 
-@pytest.mark.parametrize("name", SPELLINGS[2:])
-def test_bot_inside_another_name_is_never_imported(name, folder):
+@pytest.mark.parametrize("spelling", SPELLINGS[1:])
+@pytest.mark.parametrize("code", CODE)
+def test_code_inside_another_name_is_never_run(code, spelling, folder):
     with pytest.raises((ValueError, TypeError)):
-        agents.make(name, programs=True)
+        agents.make(spelling.format(code), programs=True)
     assert not (folder / "imported").exists()
 
 
+@pytest.mark.parametrize("code", CODE)
 @pytest.mark.parametrize("key", ["bot", "name"])
-def test_saved_game_imports_no_module(key, folder):
+def test_saved_game_runs_no_code(key, code, folder):
     path = folder / "game.json"
     HumanGame("simple", 3).save(path)
     content = json.loads(path.read_text())
-    content["players"][1] = {"name": "simple", "bot": None} | {key: "own_bots:First"}
+    content["players"][1] = {"name": "simple", "bot": None} | {key: code}
     path.write_text(json.dumps(content))
     with pytest.raises(ValueError, match="pass it as --opponent"):
         HumanGame.load(path)
@@ -320,14 +330,3 @@ def test_policy_is_named_by_its_folder(path, name):
     from gin_env.agents.registry import name_of_file
 
     assert name_of_file(path) == name
-
-
-def test_trained_policy_and_packaged_policy_have_different_names(tmp_path):
-    pytest.importorskip("torch")
-    from gin_env.agents.policies.candidate_network import CandidateScorer, save_candidate_policy
-    from gin_env.game.rules import Rules
-
-    path = tmp_path / "mine" / "policy.safetensors"
-    path.parent.mkdir()
-    save_candidate_policy(path, CandidateScorer(8), Rules(), {}, "hand")
-    assert play_match(str(path), "policy", games=2, seed=1, episode="hand").bots == ("mine", "policy")

@@ -5,53 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from bot_positions import choices, facing, holding, later, mask, view_of
+from hands_in_words import Table
 
-from gin_env import agents, cards, play_match
+from gin_env import agents, cards
 from gin_env.agents import medium, simple, utility
 from gin_env.batch import Games
 from gin_env.game import hands
 from gin_env.game.rules import Rules
 
-NAMES = ["random-discard", "medium", "tonic", "utility", "late-knock"]
-
-
 # --- Every bot ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "params", "error", "message"),
-    [
-        ("medium", {"minimum_drop": 0}, ValueError, "minimum_drop must be from .* not 0"),
-        ("medium", {"knock_at": 2.5}, TypeError, "knock_at must be an integer"),
-        ("utility", {"late_stock": True}, TypeError, "late_stock must be an integer"),
-        ("utility", {"knock_at": "variable"}, TypeError, "knock_at must be an integer"),
-        ("late-knock", {"useful_draws": 1}, TypeError, "useful_draws must be True or False"),
-        ("random-discard", {"knock_at": 4}, TypeError, "bot 'random-discard'.*"),
-        ("simple", {"knock_at": "varying"}, TypeError, "knock_at must be an integer, 'variable'"),
-        ("simple", {"knock_at": ()}, TypeError, "knock_at must be a sequence of integers"),
-        ("tonic", {"knock_at": (10, -1)}, ValueError, "knock_at must be from .* not -1"),
-        ("tonic", {"increment": float("nan")}, ValueError, "increment must be from .* not nan"),
-        ("tonic", {"increment": -1}, ValueError, "increment must be from .* not -1"),
-        ("tonic", {"held": 1}, ValueError, "held must be from .* not 1"),
-        ("tonic", {"keep_pairs_below": 12}, TypeError, "keep_pairs_below must be a sequence"),
-        ("tonic", {"keep_pairs_below": ()}, TypeError, "keep_pairs_below must be a sequence"),
-        ("tonic", {"keep_pairs_below": (12, 99)}, ValueError, "keep_pairs_below must be from .* not 99"),
-        ("tonic", {"knock_at": -1}, ValueError, "knock_at must be from 0 to 100, not -1"),
-        ("tonic", {"incremnt": 1}, TypeError, "bot 'tonic'.*incremnt"),
-    ],
-)
-def test_invalid_parameters_raise_and_are_named(name, params, error, message):
-    with pytest.raises(error, match=message):
-        agents.make(name, **params)
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize(
-    ("name", "low", "high"),
-    [("random-discard", 2, 6), ("medium", 49, 55), ("tonic", 71, 78), ("late-knock", 67, 73)],
-)
-def test_win_rates_against_simple_match_the_docstrings(name, low, high):
-    assert low < 100 * play_match(name, "simple", games=4000, seed=1).win_rate < high
 
 
 # --- What several bots ask ----------------------------------------------------------------------------
@@ -142,6 +104,24 @@ def test_knock_thresholds_by_turn_can_be_written_out():
     for threshold, choice in ((10, "knock KS"), (7, "knock KS"), (2, "KS"), (2, "KS")):
         assert choices(table, "simple", knock_at=(10, 7, 2)) == {choice}, threshold
         later(table, 1)
+
+
+@pytest.mark.parametrize(("turns", "own"), [(0, 1), (1, 1), (2, 2), (3, 2), (4, 3), (5, 3)])
+def test_each_player_counts_their_own_turns(turns, own):
+    """An even number of turns is complete when the first player moves, an odd number when the second does."""
+    table = Table("2C 3C 4C 5H 6H 7H 9C KS AD 2D", "KH KC JS 8C 8H 4D 5D QD 2S 6S", "TD")
+    table.games.state["public"]["turn"][0] = turns
+    assert hands.own_turn(view_of(table)["public"]) == own
+
+
+def test_thresholds_by_turn_apply_to_the_second_player():
+    """Player 1 has deadwood 4 in their first and second turns."""
+    hand, other = "AC 2C 3C 4H 5H 6H 7S 8S 9S 4D", "5C 6C 2H 3S 5D 7D 9D JD QH KS"
+    for turns, expected in ((1, "knock KC"), (3, "KC")):
+        table = Table(other, hand, "TD", "JS KC QC", dealer=1).play("pass", "pass", "draw", "JS", "draw")
+        table.games.state["public"]["turn"][0] = turns
+        assert choices(table, "simple", knock_at=[4, 3]) == {expected}
+        assert choices(table, "tonic", knock_at=[4, 3]) == {expected}
 
 
 # --- late-knock (paper 002) ---------------------------------------------------------------------------

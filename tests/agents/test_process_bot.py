@@ -15,11 +15,9 @@ from pathlib import Path
 import pytest
 from played_positions import simple_views
 
-from gin_env import agents, play_match
+from gin_env import agents
 from gin_env.agents.process import MAX_MESSAGE_BYTES, ProcessBot, ProcessBotError
 from gin_env.game.actions import PASS
-from gin_env.matches.provenance import changes, describe_bot
-from gin_env.ui.human_game import HumanGame
 
 VIEW = next(iter(simple_views(games=1, seed=4, steps=1)))
 READY = 'import json, os, signal, sys, time\nprint(\'{"type": "ready", "protocol": 1}\', flush=True)\n'
@@ -72,48 +70,6 @@ def test_programs_end_with_a_host_that_is_terminated(program, tmp_path, workers)
     assert host.wait(30) == 130
     programs = started.read_text().split()
     assert until(lambda: not any(map(is_running, programs)))
-
-
-# --- Names --------------------------------------------------------------------------------------------
-
-SPELLINGS = [
-    "process:{}",
-    "search:opponent=process:{}",
-    "search:samples=4,opponent=process:{}",
-    "search:opponent= process:{}",
-    "search:opponent=search:opponent=process:{}",
-    "simple:knock_at=1+process:{}",
-]
-
-
-@pytest.mark.parametrize("spelling", SPELLINGS)
-def test_name_of_a_program_starts_nothing_unless_allowed(spelling, tmp_path):
-    traces = tmp_path / "traces"
-    name = spelling.format(f"touch {traces}")
-    assert agents.starts_program(name)
-    for call in (agents.make, agents.resolve, describe_bot):
-        with pytest.raises(ValueError, match=r"starts a program: .* pass programs=True"):
-            call(name)
-    assert changes({"bot": name, "spelled": "", "files": {}, "decisions": "0"}) == []
-    assert not traces.exists()
-
-
-@pytest.mark.parametrize("name", ["simple", "search:opponent=simple", "runs/process/policy.safetensors", ""])
-def test_other_names_start_no_program(name):
-    assert not agents.starts_program(name)
-
-
-@pytest.mark.parametrize("spelling", SPELLINGS)
-@pytest.mark.parametrize("key", ["bot", "name"])
-def test_saved_game_starts_no_program(spelling, key, tmp_path):
-    path, traces = tmp_path / "game.json", tmp_path / "traces"
-    HumanGame("simple", 3).save(path)
-    content = json.loads(path.read_text())
-    content["players"][1] = {"name": "simple", "bot": None} | {key: spelling.format(f"touch {traces}")}
-    path.write_text(json.dumps(content))
-    with pytest.raises(ValueError, match=r"game\.json"):
-        HumanGame.load(path)
-    assert not traces.exists()
 
 
 @pytest.mark.parametrize(
@@ -264,19 +220,13 @@ def test_program_inherits_a_small_environment(program, tmp_path, monkeypatch):
     for name, value in {"SECRET_TOKEN": "1", "AWS_KEY": "2", "LC_TIME": "C", "MY_PATH": "3"}.items():
         monkeypatch.setenv(name, value)
     code = f"open({str(path)!r}, 'w').write(json.dumps(dict(os.environ)))\ninput()"
-    bot = ProcessBot(program(code), env={"LEVEL": "4"})
+    bot = ProcessBot(program(code))
     assert until(lambda: path.exists() and path.read_text().endswith("}"))
     bot.close()
     environment = json.loads(path.read_text())
     assert environment.keys() & {"SECRET_TOKEN", "AWS_KEY", "MY_PATH"} == set()
     assert environment["PATH"] == os.environ["PATH"]
-    assert (environment["LC_TIME"], environment["LEVEL"]) == ("C", "4")
-
-
-@pytest.mark.parametrize("env", [["A=1"], {"A": 1}, {1: "A"}])
-def test_environment_must_contain_only_strings(env):
-    with pytest.raises(TypeError, match="env must be a mapping"):
-        ProcessBot(sys.executable, env=env)
+    assert environment["LC_TIME"] == "C"
 
 
 @pytest.mark.parametrize(
@@ -321,15 +271,39 @@ def test_messages_of_a_program_end_at_a_limit(messages_of):
     assert shown.endswith(" is shown\n")
 
 
+def test_program_has_its_own_time_to_start(program, monkeypatch):
+    """Most need longer to import torch than for any decision."""
+    assert ProcessBot(program("sys.stdin.read()"), seconds=0.001).seconds == 0.001
+    monkeypatch.setattr("gin_env.agents.process.START_SECONDS", 0.3)
+    with pytest.raises(ProcessBotError, match=r"no answer in 0\.3 seconds"):
+        ProcessBot(program("", ready="import time\ntime.sleep(60)\n"))
+
+
 def test_program_that_writes_messages_plays_where_none_can_be_shown(program, monkeypatch):
     monkeypatch.setattr(sys, "stderr", None)
     bot = ProcessBot(program("sys.stderr.write('x' * 999_999)\n" + textwrap.dedent(ANSWERS_UNREAD)))
     assert bot.act(VIEW) == [PASS]
 
 
-def test_program_named_in_a_call_plays(program):
-    from test_protocol import EXAMPLE
-
-    name = f"process:{EXAMPLE}"
-    assert agents.make(name, programs=True, seconds=30).seconds == 30
-    assert play_match(name, "random", 2, seed=1, episode="hand", workers=2).bots[0] == name
+@posix
+def test_threads_end_although_a_process_that_left_the_group_holds_the_output(program, tmp_path):
+    number = tmp_path / "number"
+    bot = ProcessBot(
+        program(f"""
+        if os.fork() == 0:
+            os.setsid()
+            open({str(number)!r}, "w").write(str(os.getpid()))
+            time.sleep(60)
+        sys.stdin.read()
+        """)
+    )
+    before = threading.active_count()
+    assert until(lambda: number.exists() and number.read_text())
+    bot.close()
+    try:
+        assert is_running(int(number.read_text()))
+        assert until(lambda: threading.active_count() <= before - 2)
+        assert bot._process.stdout.closed
+        assert bot._process.stderr.closed
+    finally:
+        os.kill(int(number.read_text()), signal.SIGKILL)

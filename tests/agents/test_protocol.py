@@ -171,9 +171,9 @@ def program(tmp_path, body):
 
 
 def test_example_plays_wherever_a_bot_name_is_accepted():
-    result = play_match(f"process:{EXAMPLE}", "random", 2, seed=1, episode="hand")
-    assert result.games == 2
-    assert result.bots[0] == f"process:{EXAMPLE}"
+    name = f"process:{EXAMPLE}"
+    assert play_match(name, "random", 2, seed=1, episode="hand").bots[0] == name
+    assert agents.make(name, programs=True, seconds=30).seconds == 30
 
 
 def answering(text):

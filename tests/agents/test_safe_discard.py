@@ -5,19 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from bot_positions import choices, facing, holding, mask
-from hands_in_words import Table, ids
-from watching_bots import PlaysItself
+from hands_in_words import ids
 
-from gin_env import PlayerView, agents, estimators, gin_rummy_v0, play_match
+from gin_env import PlayerView, agents
 from gin_env.agents.safe_discard import (
-    ClairvoyantSafeDiscardBot,
-    SafeDiscardBot,
     deadwood_after_stock_draw,
     expected_knock_points,
     sample_hand,
 )
 from gin_env.batch import Games
-from gin_env.envs.learner_seat import LearnerSeat
 from gin_env.game.cards import NUM_CARDS, cards_of, parse
 
 
@@ -136,75 +132,3 @@ def test_sampled_hands_follow_the_odds():
     assert share[5] == 0
     assert share[1] > share[2] > share[4] > 0
     assert abs(share[2] - share[3]) < 0.05
-
-
-def test_invalid_parameters_raise_and_are_named():
-    bot = agents.make("safe-discard:estimator=bayes:least_observations=70")
-    assert bot.estimator.name == "bayes:least_observations=70"
-    assert bot.name == "safe-discard:estimator=bayes:least_observations=70"
-    for params, error, text in (
-        ({"estimator": "nobody"}, ValueError, "unknown estimator 'nobody'"),
-        ({"estimator": "omniscient"}, ValueError, "ClairvoyantSafeDiscardBot is the bot that cheats"),
-        ({"caution": -1}, ValueError, "caution must be from .* not -1"),
-        ({"draw": 1}, TypeError, "draw must be True or False"),
-        ({"knock": "yes"}, TypeError, "knock must be True or False"),
-        ({"caution": "much"}, TypeError, "caution must be a number"),
-    ):
-        with pytest.raises(error, match=text):
-            SafeDiscardBot(**params)
-
-
-@pytest.mark.compiled
-def test_clairvoyant_bot_wins_more_and_has_no_name():
-    bot = ClairvoyantSafeDiscardBot(caution=10)
-    assert not any("clairvoyant" in name for name in agents.names())
-    result = play_match(bot, "simple", games=400, seed=2, clairvoyant=True)
-    assert result.interval[0] > 0.7
-    assert play_match(bot, "simple", games=400, seed=2, clairvoyant=True) == result
-    env = gin_rummy_v0.raw_env()
-    env.reset(seed=1)
-    with pytest.raises(ValueError, match="needs the opponents' hands"):
-        bot.act(PlayerView.from_env(env, env.agent_selection))
-
-
-def test_true_hand_is_the_opponents_hand():
-    """Player 0 keeps the cards that player 1 melds, knowing player 1's hand."""
-    table = Table(
-        "2C 3C 4C 6H 8H TD QD KS 9S 4S", "QH QC JH JD TH TC 5C 5S 6D 7D", "AD", "JC", dealer=1
-    ).play("pass", "pass", "draw")
-    view = table.games.views(np.zeros(1, np.int64))
-    hands = table.games.state["private"]["hand"][:, 1]
-    (action,) = ClairvoyantSafeDiscardBot().act_clairvoyantly(view, hands)
-    assert action == ids("KS")[0]
-    assert np.array_equal(
-        estimators.make("omniscient").estimate_hands(hands)[0] > 0,
-        [card in cards_of(int(hands[0])) for card in range(52)],
-    )
-
-
-@pytest.mark.compiled
-def test_opponents_hand_is_hidden_unless_the_match_is_clairvoyant():
-    class Peeping(PlaysItself):
-        name = "peeping"
-        told = 0
-
-        def act(self, view):
-            return view.masks().argmax(axis=1)
-
-        def act_clairvoyantly(self, view, opponent_hands):
-            self.told += len(view)
-            return self.act(view)
-
-    bot = Peeping()
-    fair = play_match(bot, "simple", games=4)
-    assert (bot.told, fair.clairvoyant) == (0, False)
-    assert "clairvoyant" not in fair.summary()
-    told = play_match(bot, "simple", games=4, clairvoyant=True)
-    assert bot.told > 0
-    assert told.clairvoyant
-    assert told.as_dict()["clairvoyant"] is True
-    assert "clairvoyant: a bot saw its opponent's hand" in told.summary()
-    with pytest.raises(ValueError, match="needs a bot with the method act_clairvoyantly"):
-        play_match("simple", "random", games=4, clairvoyant=True)
-    with pytest.raises(ValueError, match=r"use it only in play_match\(..., clairvoyant=True\)"):
-        LearnerSeat(1, bot)

@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from hands_in_words import Table, deck_of  # noqa: E402
-from played_positions import SMALL, view_of_world, views_of_policy  # noqa: E402
+from played_positions import views_of_policy  # noqa: E402
 from rule_variants import VARIANTS  # noqa: E402
 
 from gin_env import agents, cards  # noqa: E402
@@ -18,7 +18,6 @@ from gin_env.agents.search import bot as search  # noqa: E402
 from gin_env.agents.search import rollouts  # noqa: E402
 from gin_env.agents.search.best_response import BestResponseBot  # noqa: E402
 from gin_env.agents.search.bot import SearchBot  # noqa: E402
-from gin_env.agents.search.chains import Belief  # noqa: E402
 from gin_env.agents.search.rollouts import RolloutPlayers  # noqa: E402
 from gin_env.agents.turns import play_bot, play_seated  # noqa: E402
 from gin_env.batch import Games  # noqa: E402
@@ -45,13 +44,12 @@ def knows_nothing(tmp_path):
     return str(tmp_path / "nothing.safetensors")
 
 
-@pytest.mark.parametrize("use", [lambda file: SearchBot(policy=file), Belief], ids=["search", "belief"])
-def test_policy_trained_on_single_hands_is_refused(use, tmp_path):
+def test_policy_trained_on_single_hands_is_refused(tmp_path):
     """It has never seen a score, and its values are not chances to win a game."""
     path = tmp_path / "hands.safetensors"
     save_candidate_policy(path, CandidateScorer(hidden=2), episode="hand")
     with pytest.raises(ValueError, match="a search needs a policy trained on games, not on single hands"):
-        use(str(path))
+        SearchBot(policy=str(path))
 
 
 def test_search_refuses_values_that_are_not_chances_to_win(tmp_path):
@@ -59,7 +57,6 @@ def test_search_refuses_values_that_are_not_chances_to_win(tmp_path):
     save_candidate_policy(path, CandidateScorer(hidden=2))
     with pytest.raises(ValueError, match="needs a policy whose values are chances to win"):
         SearchBot(policy=str(path))
-    assert Belief(str(path))
 
 
 def table_with(hand: str, stock: str = "", scores: tuple[int, int] = (0, 0)) -> PlayerView:
@@ -150,39 +147,10 @@ def test_threads_can_share_a_bot():
         assert list(threads.map(play, (1, 2))) == list(map(play, (1, 2)))
 
 
-def test_decisions_are_the_same_alone_in_a_batch_and_repeated():
-    views = [view for _, view in views_of_policy(2)]
-    records = np.concatenate([view.records for view in views])
-    together = agents.make(QUICK).act(PlayerView(records))
-    assert together.tolist() == [int(agents.make(QUICK).act(view)[0]) for view in views]
-
-
-def test_search_does_not_depend_on_hidden_cards():
-    bot = agents.make(QUICK)
-    for number, (state, view) in enumerate(views_of_policy(3)):
-        (world,) = bot.belief.worlds(view, 1, np.random.default_rng(number))
-        assert bot.act(view) == bot.act(view_of_world(world, state, view))
-
-
 def test_search_with_high_caution_plays_the_policy():
     careful = SearchBot(16, turns=1, caution=100)
     for _, view in views_of_policy(3):
         assert careful.act(view) == careful.policy.act(view)
-
-
-def test_search_plays_an_action_that_is_clearly_better(monkeypatch):
-    bot = SearchBot(64, opponent="policy")
-    view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)[0]) > 2)
-    tried = bot.likeliest(view)[0].tolist()
-
-    def gains(view, worlds, actions, players):
-        """The second action is better by 0.1 on average and the third is worse, with little spread."""
-        noise = np.linspace(-0.05, 0.05, len(worlds))
-        worth = {tried[0]: 0 * noise, tried[1]: 0.1 + noise, tried[2]: -0.1 + noise}
-        return np.stack([worth.get(action, -0.2 + noise) for action in actions.tolist()])
-
-    monkeypatch.setattr(bot, "gains", gains)
-    assert bot.act(view)[0] == tried[1]
 
 
 def test_smaller_but_more_certain_gain_is_preferred(monkeypatch):
@@ -302,30 +270,6 @@ def test_players_of_rollouts_play_like_the_bots(bots):
     assert same.mean() > 0.97
 
 
-def test_value_of_a_rollout_is_the_mean_of_its_last_turns():
-    """A hand that ends before the last turn has the value of its result for the turns that are missing."""
-    single, both = [SearchBot(turns=2), SearchBot(turns=3)], SearchBot(turns=3, averaged=2)
-    for bot in single:
-        bot.players._chances = both.players._chances
-    differ = False
-    for _, view in views_of_policy(6)[::4]:
-        player = int(view.records["player"][0])
-        worlds = both.belief.worlds(view, 32, np.random.default_rng(3))
-        actions = np.full(len(worlds), both.likeliest(view)[0][0])
-        values = [bot.won_after(worlds, actions, player) for bot in single]
-        assert both.won_after(worlds, actions, player) == pytest.approx(np.mean(values, axis=0))
-        differ |= not np.allclose(*values)
-    assert differ
-
-
-def test_patience_decides_how_long_a_worse_action_is_tried():
-    gains = np.array([[-1.0, 0.5] * 8])  # 1.3 standard errors below 0
-    impatient, patient = SearchBot(caution=0.5), SearchBot(caution=0.5, patience=2)
-    assert len(impatient.hopeful(np.array([7]), gains)[0]) == 0
-    assert len(patient.hopeful(np.array([7]), gains)[0]) == 1
-    assert patient.best(3, np.array([7]), gains) == 3
-
-
 @pytest.mark.parametrize(("samples", "worlds"), [(2, [16]), (33, [16, 32]), (96, [16, 48, 32])])
 def test_last_round_has_the_worlds_that_are_missing(monkeypatch, samples, worlds):
     bot, asked = SearchBot(samples, opponent="policy"), []
@@ -333,40 +277,6 @@ def test_last_round_has_the_worlds_that_are_missing(monkeypatch, samples, worlds
     monkeypatch.setattr(bot, "gains", noisy_gains(asked))
     bot.act(view)
     assert asked == worlds
-
-
-def test_same_seed_repeats_the_match():
-    first = play_match(QUICK, "simple", 4, seed=6, episode="hand", rules=SMALL)
-    assert first == play_match(QUICK, "simple", 4, seed=6, episode="hand", rules=SMALL)
-
-
-def test_some_bots_play_only_by_name():
-    by_name = {"search", "policy-1", "policy-memory"}
-    assert set(agents.names()) - set(agents.quick_names()) == by_name
-
-
-@pytest.mark.parametrize(
-    ("settings", "error", "message"),
-    [
-        ("samples=1", ValueError, "samples"),
-        ("turns=0", ValueError, "turns"),
-        ("tried=1", ValueError, "tried"),
-        ("caution=-1", ValueError, "caution"),
-        ("patience=-1", ValueError, "patience"),
-        ("averaged=4", ValueError, "averaged"),
-        ("opponent=nobody", ValueError, "unknown bot 'nobody'"),
-        ("budget_ms=-5", ValueError, "budget_ms"),
-        ("budget_ms=soon", TypeError, "budget_ms"),
-        ("policy=nowhere.safetensors", FileNotFoundError, "nowhere"),
-        ("opponent=policy,estimator=omniscient", ValueError, "must not see hidden cards"),
-        ("estimator=uniform", ValueError, "need an opponent"),
-        ("trust=0.5", ValueError, "need an opponent"),
-        ("opponent=simple,trust=0.5", ValueError, "an opponent that scores candidates, and simple does not"),
-    ],
-)
-def test_invalid_settings_raise(settings, error, message):
-    with pytest.raises(error, match=message):
-        agents.make(f"search:{settings}")
 
 
 @pytest.mark.parametrize(("name", "bot"), [("search", SearchBot), ("generation", GenerationBot.load)])

@@ -8,9 +8,12 @@ torch = pytest.importorskip("torch")
 from played_positions import view_of_world, views_of_policy  # noqa: E402
 
 from gin_env import agents, cards  # noqa: E402
-from gin_env.agents.search.belief import Belief, Chains  # noqa: E402
+from gin_env.agents.search.belief import (  # noqa: E402
+    Belief,
+    Worlds,
+    resampled,
+)
 from gin_env.agents.search.bot import shared_out  # noqa: E402
-from gin_env.agents.search.chains import resampled  # noqa: E402
 from gin_env.agents.search.opponents import (  # noqa: E402
     MODELS,
     NUM_CONDUCT,
@@ -24,7 +27,6 @@ from gin_env.agents.search.small_networks import load_networks, packaged_network
 from gin_env.game.hands import unmelded_cards  # noqa: E402
 from gin_env.game.state import STATE  # noqa: E402
 from gin_env.matches.fixed_positions import fixed_views  # noqa: E402
-from gin_env.matches.provenance import describe_bot  # noqa: E402
 from gin_env.observations.candidates import CONTEXT  # noqa: E402
 from gin_env.observations.views import PlayerView  # noqa: E402
 from gin_env.support.tensor_files import TensorFileError, write_tensors  # noqa: E402
@@ -51,27 +53,14 @@ def test_opponent_with_other_parameters_has_the_estimator_of_its_name():
     assert estimators_for("medium") == [OTHER_ESTIMATOR]
 
 
-def test_trusted_actions_are_those_of_the_opponent():
-    _, view = views_of_policy(1)[-1]
-    assumed = agents.make("search:opponent=policy-1,trust=1").belief
-    of_models = [
-        belief.worlds(view, 16, np.random.default_rng(1)).tobytes()
-        for belief in (
-            assumed,
-            *(Belief(model, MODELS["policy-1"], chains=16) for model in ("policy-1", "policy")),
-        )
-    ]
-    assert of_models[0] == of_models[1] != of_models[2]
-
-
 def test_each_model_has_its_own_shapes_and_plays_its_own_rollouts(monkeypatch):
     monkeypatch.setattr(OpponentModels, "__call__", lambda self, view: np.full(len(MODELS), 1 / len(MODELS)))
     bot, (state, view) = agents.make(QUICK), views_of_policy(1)[-1]
     hand = int(state["private"]["hand"][1 - int(view.records["player"][0])])
     models, players = bot.begin(view, np.random.default_rng(1)), []
-    for name, (model, chains) in zip(MODELS, models, strict=True):
-        rest, shapes = chains.with_hand(hand), HandShapes(packaged_networks()[name])
-        assert model.belief.shapes(chains.view, rest).tolist() == shapes(chains.view, rest).tolist()
+    for name, (model, worlds) in zip(MODELS, models, strict=True):
+        rest, shapes = worlds.with_hand(hand), HandShapes(packaged_networks()[name])
+        assert model.belief.shapes(worlds.view, rest).tolist() == shapes(worlds.view, rest).tolist()
 
     def gains(view, worlds, actions, rollout_players):
         players.append(rollout_players.opponent)
@@ -94,17 +83,12 @@ def test_decisions_do_not_depend_on_hidden_cards_or_the_batch():
 
 def test_worlds_weighted_by_shape_agree_with_the_view():
     shapes = HandShapes(packaged_networks()["policy"])
-    belief = Belief(estimator=MODELS["policy"], trust=0, shapes=shapes)
+    belief = Belief(MODELS["policy"], shapes)
     for number, (state, view) in enumerate(views_of_policy(2)):
         for world in belief.worlds(view, 4, np.random.default_rng(number)):
             seen = view_of_world(world, state, view).records
             assert seen["public"] == view.records["public"]
             assert seen["private"] == view.records["private"]
-
-
-def test_shapes_need_worlds_of_the_estimator_alone():
-    with pytest.raises(ValueError, match="trust must be 0"):
-        Belief(trust=0.5, shapes=HandShapes(packaged_networks()["policy"]))
 
 
 def test_resampling_follows_the_weights():
@@ -122,12 +106,6 @@ def test_worlds_are_shared_out_by_probability(chances, counts):
     assert shared_out(np.array(chances), 16) == counts
 
 
-def test_description_lists_the_networks():
-    files = describe_bot(QUICK)["files"]
-    assert "agents/search/data/opponents.safetensors" in files
-    assert "estimators/data/suit_equivariant_simple.safetensors" in files
-
-
 def test_incomplete_file_is_refused(tmp_path):
     write_tensors(tmp_path / "one.safetensors", "networks of the search", "1", {"a.first": torch.ones(2)}, {})
     with pytest.raises(TensorFileError, match=r"lacks the tensor .a\.first_bias"):
@@ -139,6 +117,8 @@ def test_network_of_another_size_is_refused():
     assert HandShapes(shapes)
     with pytest.raises(TensorFileError, match="train it again with python -m research train opponents"):
         HandShapes(opponents)
+    with pytest.raises(TensorFileError, match="2 outputs"):
+        HandShapes(shapes._replace(last=np.zeros((len(shapes.last), 2), np.float32)))
 
 
 def test_shape_counts_what_the_opponent_declined_discarded_and_took():
@@ -147,9 +127,9 @@ def test_shape_counts_what_the_opponent_declined_discarded_and_took():
     for state, view in views_of_policy(12):
         public, opponent = view.records["public"][0], 1 - int(view.records["player"][0])
         hand = int(state["private"]["hand"][opponent])
-        chains = Chains(Belief(estimator=MODELS["simple"]), view, 1, np.random.default_rng(1))
+        worlds = Worlds(Belief(MODELS["simple"]), view, 1, np.random.default_rng(1))
         rows = np.empty((2, NUM_SHAPE), np.float32)
-        write_shapes(view.records[0], chains.with_hand(hand), rows)
+        write_shapes(view.records[0], worlds.with_hand(hand), rows)
         points = {card: min(card % 13 + 1, 10) for card in range(52)}
         held = set(cards.cards_of(hand))
         loose = set(cards.cards_of(unmelded_cards(hand)))

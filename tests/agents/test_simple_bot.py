@@ -9,7 +9,6 @@ import pytest
 from hands_in_words import Table, action_text
 
 from gin_env import agents, cards, melds
-from gin_env.agents.random_bots import RandomBot
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
 from gin_env.game.cards import nth_card, pick_card
@@ -61,16 +60,6 @@ def test_takes_only_an_upcard_that_completes_or_extends_a_meld(upcard, takes, ph
 DREARY_WITHOUT_UPCARDS = "KD QH JC TH 9C 8S 2H 7D AH 6D"
 
 
-def test_third_card_of_a_rank_completes_a_set():
-    table = Table("KD KS JC TH 9C 8S 2H 4C AH 6D", DULL, upcard="KH")
-    assert decision(table) == "take"
-
-
-def test_must_draw_from_the_stock_after_two_passes():
-    table = Table(ALL_BUT_A_FIVE, DREARY_WITHOUT_UPCARDS, upcard="5C").play("pass", "pass")
-    assert decision(table) == "draw"
-
-
 def test_discards_are_uniform_over_least_deadwood():
     table = Table(DULL, DREARY, upcard="7D", stock="QC").play("pass", "pass", "draw")
     found = decision(table, many_randoms())
@@ -120,15 +109,6 @@ def test_repeated_pairs_are_avoided_in_both_orders():
     # Now every end of a run and each of the four sevens leaves gin, but 7D would repeat the pair.
     found = decision(table.play("take"), many_randoms(500))
     assert set(found) == {"knock 7C", "knock 7H", "knock 7S", "knock 2H", "knock 5H"}
-
-
-def test_repeated_pairs_are_avoided_in_the_same_order():
-    hand_0 = "KC KH KS KD 7C 7H 7S 2H 3H 4H"
-    table = Table(hand_0, "2C JC QC 4S 6S 8S TS AD 3D 5D", upcard="7D", stock="AC 9D")
-    table.play("take", "KD")  # player 0's pair: 7D drawn, KD discarded
-    table.play("take", "2C", "draw", "7D", "take", "KD", "take", "AC", "draw", "7D")  # both come back
-    found = decision(table.play("take"), many_randoms(500))
-    assert set(found) == {"knock KC", "knock KH", "knock KS", "knock 7C", "knock 7H", "knock 7S"}
 
 
 @pytest.mark.compiled
@@ -190,34 +170,6 @@ def test_knock_limit_of_the_rules_applies_too():
 
 
 # --- Making bots --------------------------------------------------------------------------------------
-
-
-def test_bots_are_made_by_name():
-    assert {"random", "simple"} <= set(agents.names())
-    assert agents.make("simple").name == "simple"
-    assert agents.make("simple", knock_at=4).name == "simple:knock_at=4"
-    for name in agents.names():
-        assert isinstance(agents.make(name), agents.Agent)
-        assert agents.resolve(name).name == name
-
-
-def test_invalid_parameters_and_unknown_bots_raise():
-    with pytest.raises(
-        ValueError, match=r"unknown bot 'smiple'; choose from random, .* Did you mean 'simple'\?"
-    ):
-        agents.make("smiple")
-    with pytest.raises(TypeError, match=r"bot 'simple': .*knock_before"):
-        agents.make("simple", knock_before=3)
-    with pytest.raises(ValueError, match="knock_at must be from 0 to 100, not -1"):
-        agents.make("simple", knock_at=-1)
-    with pytest.raises(ValueError, match="knock_at must be from 0 to 100, not 99999999999999999999"):
-        agents.make("simple:knock_at=99999999999999999999")
-    for bad in (2.5, True, "4"):
-        with pytest.raises(TypeError, match="knock_at must be an integer"):
-            agents.make("simple", knock_at=bad)
-    for bad in (object(), RandomBot, None):
-        with pytest.raises(TypeError, match="a bot must be a name or an object"):
-            agents.resolve(bad)
 
 
 @pytest.mark.compiled

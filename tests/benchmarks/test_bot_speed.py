@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks import bot_speed
 from gin_env import agents
-from research.questions import bots
+from research.reproduce.by_id import EXPERIMENTS
 
 
 class Slow:
@@ -72,7 +72,7 @@ def test_bot_speed_script_prints_a_table(tmp_path):
 def test_speed_table_rounds_millions():
     speeds = [{"bot": "search", "median": 41.2}, {"bot": "policy", "median": 71_234.0}]
     speeds.append({"bot": "simple", "median": 13.4e6})
-    assert bots.speed_table(speeds).splitlines()[2:] == [
+    assert EXPERIMENTS["bot-speed"].table(speeds).splitlines()[2:] == [
         "| `simple` | 13 million |",
         "| `policy` | 71,234 |",
         "| `search` | 41 |",

@@ -50,7 +50,7 @@ def expect_unchanged(env, error: type[Exception], message: str, call, *arguments
         ({"episode": "match"}, ValueError, "unknown episode 'match'; choose from hand, game"),
         ({"reward": "money"}, ValueError, "unknown reward 'money'; choose from points, win"),
         ({"estimator": "bayse"}, ValueError, "unknown estimator 'bayse'; choose from uniform"),
-        ({"rules": {"knock_limit": 5}}, TypeError, "rules must be a gin_env.Rules, not {'knock_limit': 5}"),
+        ({"rules": 5}, TypeError, "rules must be a gin_env.Rules or a text such as 'oklahoma', not 5"),
     ],
 )
 def test_bad_parameters_are_refused_with_the_choices(keywords, error, message):

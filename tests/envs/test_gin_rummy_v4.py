@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 import warnings
 
 import numpy as np
@@ -401,19 +399,6 @@ def test_invalid_reset_changes_nothing():
         with pytest.raises(ValueError, match=r"seed|deck|dealer"):
             env.reset(**arguments)
     assert env.games.state == before
-
-
-@pytest.mark.parametrize("again", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_copy_plays_independently(again):
-    env = gin_rummy_v4.raw_env(knock_reward=0.1)
-    env.reset(seed=5)
-    other = again(env)
-    for table in (env, other):
-        table.reset()
-        table.step(int(np.flatnonzero(table.observe(table.agent_selection)["action_mask"])[0]))
-    assert np.array_equal(env.observe("player_0")["observation"], other.observe("player_0")["observation"])
-    do(env, "draw")
-    assert "draw" in legal(other)
 
 
 def test_render_works_throughout_the_hand():

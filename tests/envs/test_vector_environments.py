@@ -174,17 +174,6 @@ def test_unused_opponents_are_released():
     assert len(env.seat) == 4
 
 
-def test_clairvoyant_opponent_raises():
-    class Clairvoyant(Plain):
-        name = "seer"
-
-        def act_clairvoyantly(self, view, hands):
-            return self.act(view)
-
-    with pytest.raises(ValueError, match="bot 'seer' sees its opponent's hand"):
-        GinRummyVectorEnv(2, [Plain(), Clairvoyant()])
-
-
 # --- Stable-Baselines3 ----------------------------------------------------------------------------------
 
 
@@ -195,6 +184,8 @@ def test_sb3_methods_take_game_indices():
     env.reset()
     masks = env.action_masks()
     assert masks.tolist() == env.seat.masks().tolist()
+    env.action_masks()[:] = 1
+    assert masks.tolist() == env.action_masks().tolist()
     for indices, rows in ((None, [0, 1, 2, 3]), (2, [2]), ([3, 0], [3, 0])):
         asked = env.env_method("action_masks", indices=indices)
         assert [row.tolist() for row in asked] == masks[rows].tolist()
@@ -242,7 +233,7 @@ def test_sb3_infos_include_the_elapsed_time():
 
 def test_sb3_describes_observation_rules_and_episode():
     rules = Rules(knock_limit=5)
-    assert GinRummyVecEnv(1, Plain(), rules, "game", estimator="bayes").describe_training() == {
+    assert GinRummyVecEnv(1, Plain(), rules, episode="game", estimator="bayes").describe_training() == {
         "reads": describe_parts("observation"),
         "estimator": "bayes",
         "rules": {name: getattr(rules, name) for name in rules.__dataclass_fields__},
@@ -394,6 +385,31 @@ def test_truncation_matches_time_limit(mode):
         env.reset(options={"reset_mask": np.ones(2, np.bool_)})
     observation = env.step(np.array([plain_action(mask) for mask in env.call("action_masks")]))[0]
     assert not env.step(np.array([plain_action(mask) for mask in observation["action_mask"]]))[3].any()
+
+
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
+def test_game_that_ends_at_the_step_limit_is_not_truncated(mode):
+    def end(limit: int) -> tuple[int, bool, bool]:
+        env = GinRummyVectorEnv(1, Plain(), autoreset_mode=mode, max_episode_steps=limit)
+        env.reset(seed=1)
+        number, terminated, truncated = 0, np.zeros(1), np.zeros(1)
+        while not (terminated[0] or truncated[0]):
+            number += 1
+            _, _, terminated, truncated, _ = step(env, env.action_masks())
+        return number, bool(terminated[0]), bool(truncated[0])
+
+    steps, *_ = end(10_000)
+    assert end(steps) == (steps, True, False)
+    assert end(steps - 1) == (steps - 1, False, True)
+
+
+def test_resetting_some_games_restarts_their_step_limit_alone():
+    env = GinRummyVectorEnv(2, Plain(), max_episode_steps=3)
+    env.reset(seed=1)
+    step(env, env.action_masks())
+    env.reset(options={"reset_mask": np.array([False, True])})
+    assert not step(env, env.action_masks())[3].any()
+    assert step(env, env.action_masks())[3].tolist() == [True, False]
 
 
 def test_step_limit_must_be_positive():

@@ -7,15 +7,13 @@ import json
 
 import numpy as np
 import pytest
-from hands_in_words import ONE_GAME, Table, ids
-from played_positions import played, redealt
 
 from gin_env import agents, cards, estimators
 from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
 from gin_env.estimators import shankar
 from gin_env.estimators.ensemble import EnsembleEstimator
-from gin_env.estimators.neural import find_weights, packaged_weights
+from gin_env.estimators.neural import find_weights
 from gin_env.estimators.public_history import (
     CARD_FEATURES,
     POSITION_FEATURES,
@@ -24,20 +22,13 @@ from gin_env.estimators.public_history import (
     known_cards,
     opponent_turns,
 )
+from gin_env.estimators.registry import ESTIMATORS
 from gin_env.training.estimators.positions import Positions, collect_positions, play_hands
 
 torch = pytest.importorskip("torch")
 from gin_env.estimators import networks  # noqa: E402 (they need torch)
 
 NETWORK_NAMES = ("nn", "shankar-cnn", "suit-equivariant")
-ESTIMATORS = [
-    *((name, weights) for name in NETWORK_NAMES for weights in packaged_weights(name)),
-    *(("ensemble", switching) for switching in ("paper", "fitted", "adaptive")),
-]
-
-
-def make(name: str, setting: str):
-    return estimators.make(name, **{"switching" if name == "ensemble" else "weights": setting})
 
 
 @pytest.fixture(scope="module")
@@ -69,34 +60,6 @@ def test_the_ambi_superpermutation_contains_all_orders():
     assert covered(sequence) == {min(order, order[::-1]) for order in itertools.permutations(range(4))}
 
 
-def longest_cover(length: int) -> int:
-    """The most of the 12 orders that a sequence of four symbols can contain, by search over all of them.
-
-    The first window of a best sequence may be taken to be 0123 (drop what is before it, rename the symbols).
-    A branch ends when even new orders in all the remaining windows could not beat the best.
-    """
-    best = 0
-
-    def extend(sequence: tuple[int, ...], orders: frozenset[tuple[int, ...]]) -> None:
-        nonlocal best
-        best = max(best, len(orders))
-        left = length - len(sequence)
-        if len(orders) + left <= best:
-            return
-        for symbol in range(4):
-            window = (*sequence[-3:], symbol)
-            new = {min(window, window[::-1])} if len(set(window)) == 4 else set()
-            extend((*sequence, symbol), orders | new)
-
-    extend((0, 1, 2, 3), frozenset({(0, 1, 2, 3)}))
-    return best
-
-
-def test_no_shorter_ambi_superpermutation_exists():
-    assert longest_cover(17) == 12
-    assert longest_cover(16) < 12
-
-
 # --- What networks see ----------------------------------------------------------------------------------
 
 
@@ -125,17 +88,6 @@ def test_history_matches_the_engine(player):
         assert table.shape[1:] == (len(POSITION_FEATURES),)
         assert np.abs(features).max() < 10
         assert np.abs(table).max() < 10
-
-
-def test_opponents_turn_contains_what_the_player_saw():
-    table = Table("AC 2C 3C 4C 5C 6C 7C 8C 9C TC", "AH 2H 3H 4H 5H 6H 7H 8H 9H TD", "TH", "JH", dealer=0)
-    table.play("take", "TD")  # player 1, the non-dealer, completes a run
-    turns, counts = opponent_turns(table.games.views(ONE_GAME, 0))
-    assert counts.tolist() == [1]
-    turn = turns[0, 0]
-    assert (turn["upcard"], turn["took"], turn["discard"]) == (*ids("TH"), True, *ids("TD"))
-    assert cards.format(int(turn["held"])) == "TH"
-    assert int(turn["out"]) == cards.parse("AC 2C 3C 4C 5C 6C 7C 8C 9C TC TD")
 
 
 # --- Networks -------------------------------------------------------------------------------------------
@@ -181,7 +133,10 @@ def test_permuting_the_suits_permutes_the_estimate(sample):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize(("name", "setting"), [pair for pair in ESTIMATORS if pair[0] != "ensemble"])
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [(name, weights) for name in NETWORK_NAMES for weights in ESTIMATORS.packaged(name, "weights")],
+)
 def test_packaged_weights_record_their_provenance(name, setting):
     _, metadata = find_weights(name, setting)
     assert metadata["estimator"] == name
@@ -190,61 +145,6 @@ def test_packaged_weights_record_their_provenance(name, setting):
 
 
 # --- Estimates ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize(("name", "setting"), ESTIMATORS)
-def test_estimates_are_probabilities_and_exact_for_known_cards(name, setting, sample):
-    estimate = make(name, setting).estimate(sample.view)
-    held, unseen, missing = known_cards(sample.view)
-    assert estimate.shape == (len(sample), 52)
-    assert estimate.dtype == np.float32
-    assert (estimate >= 0).all()
-    assert (estimate <= 1).all()
-    assert (estimate[held] == 1).all()
-    assert (estimate[~held & ~unseen] == 0).all()
-    if name == "suit-equivariant":
-        assert np.allclose((estimate * unseen).sum(axis=1), missing, atol=1e-3)
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize(("name", "setting"), ESTIMATORS)
-@pytest.mark.parametrize("policy", ["simple", "knock-immediately, small deck"])
-def test_estimates_do_not_depend_on_hidden_cards(name, setting, policy):
-    play = played(policy)
-    estimator = make(name, setting)
-    for player in range(2):
-        states = redealt(play.states, play.rules, player, seed=player)
-        true = play.games().views(np.arange(len(states)), player)
-        games = play.games()
-        games.state[:] = states
-        estimate = estimator.estimate(true)
-        assert np.isfinite(estimate).all()
-        assert np.array_equal(estimate, estimator.estimate(games.views(games.everyone, player)))
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize(("name", "setting"), ESTIMATORS)
-def test_batch_equals_single_estimates(name, setting, sample):
-    estimator, few = make(name, setting), sample.view[:12]
-    single = np.concatenate([estimator.estimate(view) for view in few])
-    assert np.allclose(estimator.estimate(few), single, atol=1e-5)
-    assert estimator.estimate(sample.view[:0]).shape == (0, 52)
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize("name", [*NETWORK_NAMES, "ensemble"])
-def test_memory_does_not_change_estimates(name):
-    """This holds even if the memory is from an earlier hand, or if the estimator missed some decisions."""
-    estimator = estimators.make(name)
-    memory = estimator.new_memory(60)
-    for seed in (1, 2):
-        for step, (games, waiting) in enumerate(play_hands(["simple"], 60, seed)):
-            if step % 3 == 1:
-                continue
-            view, own = games.views(waiting, 0), memory[waiting]
-            assert np.allclose(estimator.advance(view, own), estimator.estimate(view), atol=1e-5)
-            memory[waiting] = own
 
 
 @pytest.mark.compiled

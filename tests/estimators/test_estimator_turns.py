@@ -10,7 +10,6 @@ from bot_positions import mask, view_of
 from hands_in_words import ONE_GAME, Table, ids
 
 from gin_env import PlayerView, Rules, cards, estimators
-from gin_env.estimators import frequencies
 from gin_env.estimators.base import is_observed
 from gin_env.estimators.frequencies import Frequencies, find_table
 from gin_env.estimators.odds_to_probabilities import write_odds_with_sum
@@ -23,6 +22,7 @@ from gin_env.estimators.public_history import (
     known_cards,
     opponent_turns,
 )
+from gin_env.estimators.registry import ESTIMATORS
 from gin_env.estimators.risk import discard_risks
 from gin_env.estimators.turn_buckets import BUCKETS, PRODUCT_MEMORY, advance_products
 from gin_env.estimators.turn_inputs import NUM_INPUTS, turn_inputs, walk_turns
@@ -371,7 +371,7 @@ def test_all_cards_of_a_rank_can_be_held_after_a_turn(tmp_path):
 
 
 def test_packaged_tables_are_named_after_their_players():
-    assert "simple" in frequencies.packaged_tables()
+    assert "simple" in ESTIMATORS.packaged("bayes", "table")
     assert find_table("simple").metadata["opponents"] == ["simple"]
     for wrong, error in (("nobody", ValueError), (3, TypeError), ("nobody.npz", FileNotFoundError)):
         with pytest.raises(error):

@@ -73,6 +73,25 @@ def test_certain_mates_are_those_that_every_possible_meld_contains():
     assert mates("AH", "AC AD 2H") == "", "no meld is possible: a bluff"
 
 
+def test_two_cards_taken_of_a_rank_do_not_tell_which_third_completes_the_set():
+    table = Table(
+        "7C 7H 6C 8C AC AS 5D JC QD KS", "7D 7S 2H 3H 4H 9D 2C 3C 4C 9S", "KH", "JH 5S", dealer=1
+    ).play("pass", "pass", "draw", "7C", "take", "9D", "draw", "7H", "take", "9S")
+    array = shankar.shankar_arrays(table.games.views(ONE_GAME, 0)).reshape(4, 13)
+    assert array[:, 6].tolist() == [1, 1, 0, 0]
+
+
+def test_upcard_that_the_opponent_discarded_makes_other_cards_safe():
+    """They cannot want it back: after 8C no run has 9C, since JC is the player's, and two nines are too."""
+    table = Table(
+        "AC AS 5D 6C 6S 9H 9S JC QD KS", "8C 2H 3H 4H 7D TD 2C 3C 4C 7S", "KH", "JH 7C 5H", dealer=0
+    )
+    table.play("pass", "pass", "draw", "8C")
+    array = shankar.shankar_arrays(table.games.views(ONE_GAME, 0))[0]
+    assert array[cards.card_id("9C")] == shankar.OUT
+    assert array[cards.card_id("9D")] == shankar.UNKNOWN
+
+
 def test_discards_count_wherever_the_cards_are_now():
     table = Table(
         "AC AS 5D 6C 6S 7S 8S JC QD KS", "8C 2H 3H 4H 9D TD 2C 3C 4C 9S", "KH", "JH 7C 5H", dealer=0

@@ -63,11 +63,6 @@ def test_hands_of_a_small_deck_replay(tmp_path):
         assert record.hands[0].outcome == hands.outcomes[index]
 
 
-def test_hand_numbers_are_consecutive(made):
-    numbers = np.concatenate([hands.numbers for hands in dataset.load(made)])
-    np.testing.assert_array_equal(numbers, np.arange(200))
-
-
 def test_interrupted_data_set_is_completed_with_the_same_bytes(made, tmp_path):
     dataset.make(tmp_path, **SETTING)
     (tmp_path / "data" / "hands-00001.parquet").unlink()
@@ -89,14 +84,6 @@ def test_smaller_data_set_can_be_made_larger(made, tmp_path, hands):
     dataset.make(tmp_path, **SETTING | {"hands": hands})
     dataset.make(tmp_path, **SETTING | {"hands": 200})
     assert contents(tmp_path) == contents(made)
-
-
-@pytest.mark.parametrize("hands", [100, 160, 190])
-def test_folder_of_a_larger_data_set_is_refused(made, hands):
-    before = contents(made)
-    with pytest.raises(ValueError, match="choose another folder"):
-        dataset.make(made, **SETTING | {"hands": hands})
-    assert contents(made) == before
 
 
 @pytest.mark.parametrize(
@@ -131,23 +118,6 @@ def test_wrong_settings_make_no_folder(tmp_path, wrong, message):
     with pytest.raises(ValueError, match=message):
         dataset.make(tmp_path / "new", **SETTING | wrong)
     assert not (tmp_path / "new").exists()
-
-
-def test_rules_of_another_type_make_no_folder(tmp_path):
-    with pytest.raises(TypeError, match=r"rules must be a gin_env\.Rules, not 'bicycle'"):
-        dataset.make(tmp_path / "new", **SETTING, rules="bicycle")
-    assert not (tmp_path / "new").exists()
-
-
-def test_class_of_the_user_can_play(tmp_path, monkeypatch):
-    (tmp_path / "bots_of_a_data_set.py").write_text(
-        "class First:\n    def act(self, view):\n        return view.masks().argmax(axis=1)\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    dataset.make(tmp_path / "hands", **SETTING | {"hands": 4, "bot": "bots_of_a_data_set:First"})
-    (hands,) = dataset.load(tmp_path / "hands")
-    for position in hands.record(0).positions()[:-1]:
-        assert position.action == position.view().masks()[0].argmax()
 
 
 def run_script(*arguments: object) -> None:

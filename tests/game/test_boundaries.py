@@ -14,9 +14,8 @@ from gin_env import agents, observation
 from gin_env.agents.simple import SimpleBot
 from gin_env.agents.turns import play_bot, play_turns
 from gin_env.batch import Games
-from gin_env.game.actions import IllegalActionError, check_action
+from gin_env.game.actions import IllegalActionError, check_action, describe
 from gin_env.game.cards import card_text
-from gin_env.game.state import OVER
 from gin_env.observations.compact import COMPACT, expand, expand_masks
 from gin_env.observations.views import VIEW, PlayerView
 from gin_env.support.kernel_cache import cache_folder
@@ -134,6 +133,10 @@ DAMAGE = {
     "phase": lambda view: view["public"].__setitem__("phase", 9),
     "history length": lambda view: view["public"].__setitem__("history_length", 60_000),
     "history": lambda view: view["public"]["history"].__setitem__((slice(None), 0), 250),
+    "third pass": lambda view: (
+        view["public"].__setitem__("history_length", 3),
+        view["public"]["history"].__setitem__((slice(None), slice(1, 3)), 106),
+    ),
     "upcard": lambda view: view["public"].__setitem__("upcard", 90),
     "hand size": lambda view: view["private"].__setitem__("hand", 0),
     "foreign cards": lambda view: view["private"].__setitem__("hand", np.uint64(0x3FF) << np.uint64(54)),
@@ -168,15 +171,23 @@ def test_random_bytes_are_refused_as_records():
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("name", ["random", "simple", "knock-immediately, small deck"])
-def test_real_positions_pass_the_record_check(name):
-    games = played(name).games()
-    for player in (0, 1):
-        view = games.views(games.everyone, player)
-        assert PlayerView(view.records.copy()).masks().tobytes() == view.masks().tobytes()
-        compact = games.compact_observations(games.everyone, player)
-        assert np.array_equal(expand(compact), view.observations())
-    assert (games.state["public"]["phase"] == OVER).any()
+def test_view_with_a_changed_bit_is_refused_or_playable():
+    """Compiled code uses the fields of a record as indices."""
+    rng, accepted = np.random.default_rng(3), 0
+    games = played("simple").games()
+    for number in range(400):
+        record = games.views(np.array([number])).records
+        record.view(np.uint8)[rng.integers(VIEW.itemsize)] ^= 1 << rng.integers(8)
+        try:
+            view = PlayerView(record)
+        except ValueError:
+            continue
+        view.observations(), view.history()
+        if view.masks().any():
+            accepted += 1
+            for bot in ("random", "simple", "tonic", "utility", "cfr-plus"):
+                agents.make(bot).act(view)
+    assert 20 < accepted < 380
 
 
 def test_invalid_index_into_views_raises_index_error():
@@ -226,6 +237,8 @@ def _fields(dtype: np.dtype, offset: int = 0):
 def test_values_of_wrong_types_are_refused():
     with pytest.raises(TypeError, match="an action must be an integer"):
         check_action(np.timedelta64(3))
+    with pytest.raises(IllegalActionError, match="107 is not an action: actions run from 0 to 106"):
+        describe(107)
     with pytest.raises(TypeError, match="a card id must be an integer"):
         card_text([])  # type: ignore[arg-type]
     for read in (observation.planes, observation.scalars, lambda one: observation.part(one, "hand")):

@@ -32,7 +32,7 @@ def started(number: int = 3, **options) -> Games:
         ({"num_games": -1}, ValueError, "num_games must be at least 1, not -1"),
         ({"num_games": 2.0}, TypeError, "num_games must be an integer, not 2.0"),
         ({"num_games": True}, TypeError, "num_games must be an integer, not True"),
-        ({"rules": {}}, TypeError, "rules must be a gin_env.Rules, not {}"),
+        ({"rules": 5}, TypeError, "rules must be a gin_env.Rules or a text such as 'oklahoma', not 5"),
         ({"episode": "match"}, ValueError, "unknown episode 'match'; choose from hand, game"),
         ({"reward": "money"}, ValueError, "unknown reward 'money'; choose from points, win"),
     ],

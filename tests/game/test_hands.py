@@ -132,21 +132,3 @@ def test_macro_features_match_counts_made_by_hand(text, expected):
     assert macro.tolist() == [expected, [0, 0, 0, 0]]
     assert np.flatnonzero(x[0]).tolist() == cards.cards_of(mask(text))
     assert not x[1].any()
-
-
-def test_interactions_pair_run_neighbours_and_equal_ranks():
-    pairs = {tuple(pair) for pair in features.INTERACTIONS.tolist()}
-    expected = {
-        (a, b)
-        for a, b in combinations(range(52), 2)
-        if a % 13 == b % 13 or (b == a + 1 and a // 13 == b // 13)
-    }
-    assert len(features.INTERACTIONS) == 126
-    assert pairs == expected
-
-
-def test_suit_orders_move_whole_suits():
-    assert len({tuple(order) for order in features.CARD_ORDERS.tolist()}) == 24
-    assert features.CARD_ORDERS[0].tolist() == list(range(52))
-    for suits, order in zip(features.SUIT_ORDERS.tolist(), features.CARD_ORDERS.tolist(), strict=True):
-        assert order == [13 * suit + rank for suit in suits for rank in range(13)]

@@ -218,23 +218,13 @@ def test_knocker_arrangement_has_fewest_lay_offs():
         ([["4H", "5H", "6H"]], "2C 2H 2S 3H", 0),
         ([["4H", "5H", "6H"]], "2C 2H 2S 3H AH", 1),
         ([["3H", "4H", "5H"]], "2C 2H 2S AH KD", 11),
+        ([["7C", "7H", "7S"]], "5C 5H 5D 6D 7D", 6),  # 7D is laid off, so that the fives can be a set
+        ([["2D", "3D", "4D"]], "5C 5D 5S 6D", 6),  # laying off 5D and 6D would leave 5C 5S
     ],
 )
 def test_lay_offs_of_hand_made_cases(table, hand, left):
     assert melds.layoff(table, cards.parse(hand)) == left
     assert brute_force.best_defence([frozenset(ids_of(meld)) for meld in table], frozenset(ids(hand))) == left
-
-
-def test_lay_off_breaks_a_meld_when_better():
-    table = [["7C", "7H", "7S"]]
-    hand = cards.parse("5C 5H 5D 6D 7D")
-    assert melds.deadwood(hand) == 10  # with the run melded, 5C 5H are left
-    assert melds.layoff(table, hand) == 6  # with 7D laid off and the fives melded, 6D is left
-
-
-def test_lay_off_keeps_a_meld_when_better():
-    table = [["2D", "3D", "4D"]]
-    assert melds.layoff(table, cards.parse("5C 5D 5S 6D")) == 6  # laying off 5D and 6D would leave 5C 5S
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-import openspiel
 import pytest
 from hands_in_words import ONE_GAME, Table, action, ids
-from openspiel import VARIANTS, compare, compare_legal, dealt, follow, their_legal_actions
-from preset_checks import OPENSPIEL_DECISIONS
+from openspiel import VARIANTS, compare, compare_legal, dealt, follow
 
 from gin_env import cards
 from gin_env.game.actions import DRAW_STOCK, KNOCK
@@ -21,7 +19,7 @@ KNOCKS = range(KNOCK, DRAW_STOCK)
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_openspiel_agrees_on_every_hand(variant):
-    counts = compare(OPENSPIEL_DECISIONS, 1, ("simple", "random"), variant)
+    counts = compare(3000, 1, ("simple", "random"), variant)
     assert counts["differences"] == 0
     assert counts["knocks settled"] > 0
 
@@ -58,34 +56,3 @@ def test_knocks_that_openspiel_misses_are_legal_by_brute_force(hand, limit, knoc
     assert {cards.card_text(number - KNOCK) for number in KNOCKS if mask[number]} == knocks
     assert not set(KNOCKS) & compare_legal(state, mask, -1, counts)
     assert (counts["knocks that OpenSpiel misses"], counts["differences"]) == (1, 0)
-
-
-@pytest.mark.parametrize("word", ["knock KD", "KC"])
-def test_action_of_one_game_only_is_a_difference(word):
-    mask, state = after_drawing("AC 2C 3C 5H 6H 7H 8S 9S TS KC KD", 10)
-    counts = Counter()
-    assert action(word) in compare_legal(state, mask, -1, counts)
-    assert counts["differences"] == 0
-    mask[action(word)] = 0
-    compare_legal(state, mask, -1, counts)
-    assert counts["differences"] == 1
-
-
-def test_knock_that_neither_search_finds_is_a_difference():
-    """OpenSpiel and the search of all arrangements agree against us."""
-    mask, state = after_drawing("2C 4C 6C 8C TC QC AH 3H 5H 7H 9H", 10)
-    counts = Counter()
-    mask[action("knock TC")] = 1
-    assert action("knock TC") not in compare_legal(state, mask, -1, counts)
-    assert (counts["knocks that OpenSpiel misses"], counts["differences"]) == (0, 1)
-
-
-def test_hand_is_left_where_openspiel_cannot_follow(monkeypatch):
-    """Hiding OpenSpiel's knocks leaves every decision with a knock to the search of all arrangements."""
-    honest = their_legal_actions
-    monkeypatch.setattr(
-        openspiel, "their_legal_actions", lambda state: {each for each in honest(state) if each not in KNOCKS}
-    )
-    counts = compare(100, 1, ("simple", "random"))
-    assert counts["knocks that OpenSpiel misses"] == counts["decisions with a knock"] > 100
-    assert (counts["differences"], counts["knocks settled"]) == (0, 0)

@@ -23,8 +23,6 @@ from gin_env.game.state import OUTCOME_NAMES, OVER
 
 pytestmark = pytest.mark.compiled
 
-ACTS = ("pass", "draw", "discard")
-
 
 def moves(events: list[dict[str, Any]]) -> list[tuple[int, int]]:
     """Return (player, action) of each event; the reference engine logs a knock as a discard, then a knock."""
@@ -93,7 +91,7 @@ def check_knock(hand: dict[str, Any], holding: list[int], deadwood: list[int], p
 
 @sample_and_whole
 @pytest.mark.parametrize("name", ["games.jsonl", "games_gin_only.jsonl"])
-def test_complete_games_replay_move_by_move(name, whole, capsys):
+def test_complete_games_replay_move_by_move(name, whole):
     count: Counter[str] = Counter()
     games = Games(1, episode="game")
     public = games.state["public"][0]
@@ -136,8 +134,6 @@ def test_complete_games_replay_move_by_move(name, whole, capsys):
             scores = hand["scores"]
         assert max(scores) >= 100 > min(scores)
         assert scores.index(max(scores)) == line["winner"]
-    with capsys.disabled():
-        print(f"\n  {name}: " + ", ".join(f"{value} {key}" for key, value in count.items()))
     assert count["voids"] > 0 or name == "games.jsonl"
     if whole:
         assert count["scored"] > 100

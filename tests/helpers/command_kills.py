@@ -24,6 +24,7 @@ from killed_sessions import FILE_EVENTS, fork, kill_at
 
 from gin_env import cli
 from gin_env.batch import Games
+from research.__main__ import app as research_app
 
 KILLS = 12
 PLAY_EVENTS = [(Games, "play")]
@@ -49,7 +50,7 @@ def run(name: str, folder: Path, prepare: Callable[[], None] = lambda: None) -> 
 
     def command() -> None:
         prepare()
-        cli.app(arguments, standalone_mode=False)
+        (research_app if name == "tune" else cli.app)(arguments, standalone_mode=False)
 
     _, status = os.waitpid(fork(command, folder / "output.txt"), 0)
     return None if os.WIFSIGNALED(status) else os.waitstatus_to_exitcode(status)

@@ -1,79 +1,58 @@
-"""Checks of the environments against the reference rules: make every call on both and compare the results.
-
-A `Face` holds one environment and its reference state. Its methods are the valid and invalid calls that users
-make. At the first difference a call raises DifferenceError, with a note that holds the calls so far
-as a test to paste into test_replays.py. test_faces.py chooses the calls at random.
-
-The AEC environments are in aec_checks.py, those with a learner's seat in learner_checks.py.
-"""
+"""The environments against the slow reference rules: random episodes, compared after every step."""
 
 from __future__ import annotations
 
-import pickle
+import random
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import fields
-from textwrap import wrap
 from typing import Any
 
 import numpy as np
 from brute_force import Meld
-from gymnasium import spaces
 from hands_in_words import ids
-from reference_rules import KNOCK, NUM_ACTIONS, OVER, Arrangement, Game, cards_in_deck
+from reference_rules import KNOCK, NUM_ACTIONS, OVER, PASS, STOCK, Arrangement, Game, cards_in_deck
 
-from gin_env import melds
-from gin_env.game.cards import card_text, cards_of, mask_of
+from gin_env import gin_rummy_v0, melds
+from gin_env.envs.gymnasium_env import GinRummyEnv
+from gin_env.envs.vector_env import GinRummyVectorEnv
+from gin_env.game.cards import cards_of, mask_of
 from gin_env.game.rules import Rules
 from gin_env.game.state import OUTCOME_NAMES, PHASE_NAMES
-from gin_env.game.streams import DEALER, DEALS, DECK, below, episode_key, mix, shuffle_cards, stream
+from gin_env.game.streams import (
+    DEALER,
+    DEALS,
+    DECK,
+    OPPONENT,
+    below,
+    episode_key,
+    mix,
+    shuffle_cards,
+    stream,
+    unit,
+)
 from gin_env.observations.observation import LAYOUT, OBSERVATION_SIZE
 from gin_env.observations.views import PlayerView
-from gin_env.ui.text import card_symbol
 
-PLAYERS = ["player_0", "player_1"]
-
-
-class DifferenceError(AssertionError):
-    """An environment differs from the reference."""
-
-
-def same(what: str, found: Any, expected: Any) -> None:
-    if found != expected:
-        raise DifferenceError(f"{what}: found {found!r}, the reference says {expected!r}")
-
-
-def close(found: np.ndarray, expected: np.ndarray) -> bool:
-    """Return whether arrays are equal up to the precision of float32; False for NaN."""
-    return bool((np.abs(np.subtract(found, expected, dtype=np.float64)) < 1e-6).all())
-
-
-def same_array(what: str, found: Any, expected: Any, dtype: type) -> None:
-    """Compare shape, type and values, the latter up to the precision of float32."""
-    expected = np.asarray(expected)
-    same(f"type of {what}", (type(found), found.dtype), (np.ndarray, np.dtype(dtype)))
-    same(f"shape of {what}", found.shape, expected.shape)
-    if not close(found, expected):
-        raise DifferenceError(f"{what}: found {found.tolist()}, the reference says {expected.tolist()}")
+GAMES = 3
 
 
 # --- What a seed deals, and what the rules leave open ---------------------------------------------------
 
 
-def deal_key(seed: int, episode: int) -> np.uint64:
-    return np.uint64(episode_key(np.uint64(seed), np.uint64(episode), DEALS))
+def random_number(seed: int, episode: int, hand: int, purpose: int) -> np.uint64:
+    """Return the key of one hand for this purpose (docs/rules.md, "Randomness")."""
+    key = np.uint64(episode_key(np.uint64(seed), np.uint64(episode), DEALS))
+    return np.uint64(stream(key, np.uint64(hand), purpose))
 
 
-def deck_of_seed(rules: Rules, seed: int, episode: int, hand: int) -> list[int]:
-    """Return the deck of one hand of one episode (docs/rules.md, "Randomness")."""
-    deck = np.array(cards_in_deck(rules), np.int8)
-    shuffle_cards(deck, len(deck), np.uint64(stream(deal_key(seed, episode), np.uint64(hand), DECK)))
-    return deck.tolist()
+def reference_game(rules: Rules, seed: int, episode: int, **options: Any) -> Game:
+    def deck_of(hand: int) -> list[int]:
+        deck = np.array(cards_in_deck(rules), np.int8)
+        shuffle_cards(deck, len(deck), random_number(seed, episode, hand, DECK))
+        return deck.tolist()
 
-
-def dealer_of_seed(seed: int, episode: int) -> int:
-    key = np.uint64(stream(deal_key(seed, episode), np.uint64(0), DEALER))
-    return int(below(np.uint64(mix(key, np.uint64(0))), 2))
+    dealer = int(below(np.uint64(mix(random_number(seed, episode, 0, DEALER), np.uint64(0))), 2))
+    return Game(rules, deck_of, dealer, lay=as_the_package_lays, **options)
 
 
 def as_the_package_lays(hand: Meld, arrangements: list[Arrangement]) -> Arrangement:
@@ -81,25 +60,20 @@ def as_the_package_lays(hand: Meld, arrangements: list[Arrangement]) -> Arrangem
     if len(arrangements) == 1:
         return arrangements[0]
     laid = {frozenset(ids(" ".join(meld))) for meld in melds.best_melds(mask_of(hand))}
-    matching = [one for one in arrangements if set(one) == laid]
-    if not matching:
-        raise DifferenceError(f"the package lays {laid} of {sorted(hand)}: it can be laid better")
-    return matching[0]
+    return next(one for one in arrangements if set(one) == laid)
 
 
 # --- Comparing ------------------------------------------------------------------------------------------
 
 
-def mask_of_actions(legal: list[int]) -> np.ndarray:
-    mask = np.zeros(NUM_ACTIONS, np.int8)
-    mask[legal] = 1
-    return mask
+def mask_of_actions(legal: list[int]) -> list[int]:
+    return np.isin(range(NUM_ACTIONS), legal).astype(int).tolist()
 
 
 def vector_of(parts: dict[str, Any]) -> np.ndarray:
     """Return the parts of a reference observation as one vector."""
     vector = np.zeros(OBSERVATION_SIZE)
-    same("parts of the observation", list(LAYOUT), list(parts))
+    assert list(LAYOUT) == list(parts)
     for name, value in parts.items():
         where = LAYOUT[name].slice
         if isinstance(value, dict):
@@ -109,227 +83,210 @@ def vector_of(parts: dict[str, Any]) -> np.ndarray:
     return vector
 
 
-def compare_observation(vector: np.ndarray, game: Game, player: int) -> None:
+def compare_observation(found: dict[str, np.ndarray], game: Game, player: int, legal: list[int]) -> None:
+    assert found["observation"].dtype == np.float32
     expected = vector_of(game.observation(player))
-    if vector.shape != expected.shape or not close(vector, expected):
-        for name, part in LAYOUT.items():
-            same_array(
-                f"{name} seen by player {player}", vector[part.slice], expected[part.slice], np.float32
-            )
-    same("type of the observation", vector.dtype, np.dtype(np.float32))
+    for name, part in LAYOUT.items():
+        difference = np.abs(found["observation"][part.slice] - expected[part.slice]).max()
+        assert difference < 1e-6, (name, player)
+    assert found["action_mask"].tolist() == mask_of_actions(legal)
 
 
-def compare_table(record: np.void, game: Game) -> None:
-    """Compare the record of a game (`gin_env.game.state`) field by field."""
+def compare_state(record: np.void, game: Game) -> None:
+    """Compare the record of a game (`gin_env.game.state`) with the reference."""
     public, private = record["public"], record["private"]
-
-    def as_lists(masks: Any) -> list[list[int]]:
-        return [cards_of(int(mask)) for mask in masks]
-
-    found = {
-        "hands": as_lists(private["hand"]),
-        "stock": record["hidden"]["deck"][len(game.deck) - public["stock_left"] : len(game.deck)].tolist(),
-        "pile": cards_of(int(public["pile"])),
-        "upcard": int(public["upcard"]),
-        "taken": int(public["taken"]),
-        "shown": as_lists(public["shown"]),
-        "declined": as_lists(public["declined"]),
-        "discarded": as_lists(public["discarded"]),
-        "turns": int(public["turn"]),
-        "hand number": int(public["hand_number"]),
-        "dealer": int(public["dealer"]),
-        "to move": int(public["to_move"]),
-        "phase": PHASE_NAMES[public["phase"]],
-        "scores": public["scores"].tolist(),
-        "actions": public["history"][: public["history_length"]].tolist(),
-    }
-    expected = {
-        "hands": [sorted(hand) for hand in game.hands],
-        "stock": game.stock,
-        "pile": sorted(game.pile),
-        "upcard": -1 if game.upcard is None else game.upcard,
-        "taken": -1 if game.taken is None else game.taken,
-        "shown": [sorted(cards) for cards in game.shown],
-        "declined": [sorted(cards) for cards in game.declined],
-        "discarded": [sorted(c for c, (who, _) in game.discards.items() if who == p) for p in (0, 1)],
-        "turns": game.turns,
-        "hand number": game.hand_number,
-        "dealer": game.dealer,
-        "to move": game.to_move,
-        "phase": game.phase,
-        "scores": game.scores,
-        "actions": [act for _, act, _ in game.history],
-    }
+    assert [cards_of(int(hand)) for hand in private["hand"]] == [sorted(hand) for hand in game.hands]
+    size = len(game.deck)
+    assert record["hidden"]["deck"][size - public["stock_left"] : size].tolist() == game.stock
+    assert public["history"][: public["history_length"]].tolist() == [event[1] for event in game.history]
+    assert (public["hand_number"], public["dealer"], public["to_move"]) == (
+        game.hand_number,
+        game.dealer,
+        game.to_move,
+    )
+    assert (PHASE_NAMES[public["phase"]], public["scores"].tolist()) == (game.phase, game.scores)
     if game.phase == OVER and game.last_result is not None:
         result = game.last_result
-        found["result"] = [OUTCOME_NAMES[public["outcome"]], int(public["winner"]), int(public["points"])]
-        expected["result"] = [result.outcome, -1 if result.winner is None else result.winner, result.points]
+        winner = -1 if result.winner is None else result.winner
+        assert (OUTCOME_NAMES[public["outcome"]], public["winner"]) == (result.outcome, winner)
         if result.deadwood:
-            found["deadwood"] = (int(public["knocker"]), *public["deadwood"].tolist())
-            expected["deadwood"] = (result.knocker, *result.deadwood)
-    for name in expected:
-        same(name, found[name], expected[name])
+            assert (public["knocker"], *public["deadwood"].tolist()) == (result.knocker, *result.deadwood)
 
 
-def compare_text(text: str, game: Game) -> None:
-    """Compare the text rendering: scores, both hands, the player to move, the stock, the top of the pile."""
-    head, *hands, pile, _, _ = text.splitlines()
-    scores = f"score {game.scores[0]} : {game.scores[1]}, game at {game.rules.target_score}"
-    same("title", head.split("; ")[1], scores)
-    for player, line in zip((1, 0), hands, strict=True):
-        title, cards = line.split(":")
-        same("player to move", line[0] == ">", game.phase != OVER and game.to_move == player)
-        same(
-            "player and dealer",
-            title[2:].split(" knocked")[0].split(" defends")[0],
-            PLAYERS[player] + " (dealer)" * (game.dealer == player),
-        )
-        shown = sorted(word for word in cards.split() if word[-1] in "♣♥♠♦")
-        same("cards shown", shown, sorted(card_symbol(card) for card in game.hands[player]))
-    same("stock shown", pile.split(";")[0], f"  stock: {len(game.stock)} cards")
-    same("top of the pile shown", pile.split()[-1], card_symbol(game.pile[-1]) if game.pile else "empty")
+# --- The PettingZoo environment -------------------------------------------------------------------------
 
 
-def compare_view(view: PlayerView, game: Game, player: int) -> None:
-    """Compare the view that a bot receives."""
-    same("own hand in the view", cards_of(int(view.hands[0])), sorted(game.hands[player]))
-    same("history in the view", [tuple(event) for event in view.history()], game.history)
-    same("stock draws in the view", view.stock_draws(), game.stock_draws[player])
-    compare_observation(view.observations()[0], game, player)
-    legal = game.legal() if game.to_move == player else []
-    same_array("mask of the view", view.masks()[0], mask_of_actions(legal), np.int8)
+def compare_aec(rules: Rules, episode: str, reward: str, seed: int, steps: int = 150) -> Counter[str]:
+    """Play the AEC environment by random policies; count how hands ended."""
+    rng, outcomes = random.Random(seed), Counter[str]()
+    options: dict[str, Any] = {"whole_game": episode == "game", "pays_wins": reward == "win"}
+    env = gin_rummy_v0.raw_env(rules=rules, episode=episode, reward=reward)
+    env.reset(seed=seed)
+    number, game, unpaid = 0, reference_game(rules, seed, 0, **options), [0.0, 0.0]
+    for _ in range(steps):
+        if game.over:
+            env.reset()
+            number += 1
+            game, unpaid = reference_game(rules, seed, number, **options), [0.0, 0.0]
+        mover = game.to_move
+        assert env.agent_selection == f"player_{mover}"
+        assert env.last()[1] == unpaid[mover]
+        unpaid[mover] = 0.0
+        action = choose(rng, game.legal())
+        env.step(action)
+        game.play(action)
+        outcomes.update([game.ended.outcome] if game.ended else [])
+        unpaid = [unpaid[0] + game.paid, unpaid[1] - game.paid]
+        compare_state(env.games.state[0], game)
+        for player, agent in enumerate(env.possible_agents):
+            legal = game.legal() if game.to_move == player else []
+            compare_observation(env.observe(agent), game, player, legal)
+            assert env.infos[agent]["action_mask"].tolist() == mask_of_actions(legal)
+            assert env.rewards[agent] == (-game.paid if player else game.paid)
+            assert (env.terminations[agent], env.truncations[agent]) == (game.over, False)
+    return outcomes
 
 
-# --- Calls, and the calls as a test ---------------------------------------------------------------------
+# --- A learner against bots -----------------------------------------------------------------------------
 
 
-def source(value: Any) -> str:
-    """Return a value as Python source."""
-    if isinstance(value, Rules):
-        changed = [f for f in fields(Rules) if getattr(value, f.name) != f.default]
-        return f"Rules({', '.join(f'{f.name}={getattr(value, f.name)}' for f in changed)})"
-    if isinstance(value, np.ndarray):
-        return f"np.array({value.tolist()!r}, np.{value.dtype.type.__name__})"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{source(key)}: {source(one)}" for key, one in value.items()) + "}"
-    if isinstance(value, tuple):
-        return f"({', '.join(map(source, value))}{',' * (len(value) == 1)})"
-    if isinstance(value, list):
-        return f"[{', '.join(map(source, value))}]"
-    if isinstance(value, float) and value != value:
-        return "np.nan"
-    if isinstance(value, str):
-        parts = wrap(value, 64, drop_whitespace=False, break_long_words=False) or [""]
-        return "\n            ".join(f'"{part}"' for part in parts)
-    return repr(value)
+def keen(legal: list[int]) -> int:
+    """Pass, draw from the stock, knock as soon as possible, discard the highest rank."""
+    for first in (PASS, STOCK):
+        if first in legal:
+            return first
+    return max(legal, key=lambda number: (number >= KNOCK, number % 13))
 
 
-def text_of(number: int) -> str | int:
-    """Return an action as `hands_in_words.action` reads it; other numbers stay numbers."""
-    if 0 <= number < 104:
-        return ("knock " if number >= KNOCK else "") + card_text(number % 52)
-    return {104: "draw", 105: "take", 106: "pass"}.get(number, number)
+POLICIES: dict[str, Callable[[list[int]], int]] = {"lowest": min, "highest": max, "keen": keen}
+"""How opponents choose one of their legal actions (in ascending order)."""
 
 
-def cards_text(deck: list[int]) -> str:
-    return " ".join(map(card_text, deck))
+def choose(rng: random.Random, legal: list[int]) -> int:
+    return rng.choice([*POLICIES.values(), rng.choice])(legal)
 
 
-Call = tuple[Any, ...]
-"""The name of a method of a `Face`, and its arguments."""
+class Chooser:
+    """A bot that follows one of the `POLICIES`."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def act(self, view: PlayerView) -> np.ndarray:
+        return np.array([POLICIES[self.name](np.flatnonzero(mask).tolist()) for mask in view.masks()])
 
 
-class Face:
-    """One environment and its reference; `call` makes a call by the name of a method."""
+class Table:
+    """The reference for one game of the learner, who is player 0; opponents are sampled by `weights`."""
 
-    kind: str
-    """By which name `replay` makes it."""
-    env: Any
-    refusals: tuple[type[Exception], ...] = (TypeError, ValueError)
-    """What bad calls raise here."""
-
-    def __init__(self, **options: Any) -> None:
-        self.options = options
-        self.rules: Rules = options.get("rules", Rules())
-        self.whole_game = options.get("episode") == "game"
-        self.pays_wins = options.get("reward") == "win"
-        self.calls: list[tuple[Call, list[str]]] = []
-        """Every call, and the decks that it dealt."""
+    def __init__(self, rules: Rules, seed: int, weights: list[float], **options: Any) -> None:
+        self.rules, self.seed, self.weights, self.options = rules, seed, weights, options
+        self.episode = -1
         self.outcomes: Counter[str] = Counter()
-        """How often hands ended in each way."""
+        self.begin()
 
-    def call(self, *call: Any) -> None:
-        self.calls.append((call, []))
-        try:
-            getattr(self, call[0])(*call[1:])
-        except Exception as error:
-            error.add_note(self.as_test())
-            raise
-        if call[0] == "reset":
-            self.calls[-1] = call, self.dealt()
+    @property
+    def over(self) -> bool:
+        return self.lost or self.game.over
 
-    def dealt(self) -> list[str]:
-        """Describe the dealer and deck of each game, for the reader of a test."""
-        return [f"player_{game.dealer} deals {cards_text(game.deck)}" for game in self.games()]
+    def legal(self) -> list[int]:
+        return [] if self.lost or self.game.to_move else self.game.legal()
 
-    def games(self) -> list[Game]:
-        """Return the games that the environment must be playing."""
-        raise NotImplementedError
+    def begin(self) -> None:
+        """Begin the next episode in which the learner has a turn."""
+        self.lost = True
+        while self.over:
+            self.episode += 1
+            self.game = reference_game(self.rules, self.seed, self.episode, **self.options)
+            self.lost, self.earned = False, 0.0
+            self._seat()
+            self._play_opponent()
 
-    def as_test(self) -> str:
-        """Return the calls so far as a test."""
-        lines = [source(self.kind), source(self.options)]
-        for call, dealt in self.calls:
-            lines += [
-                line for deal in dealt for line in wrap(deal, 96, initial_indent="# ", subsequent_indent="# ")
-            ]
-            lines.append(source(call))
-        written = "".join(f"        {line}{'' if line.startswith('#') else ','}\n" for line in lines)
-        return f"def test_a_failure_that_the_state_machine_found():\n    replay(\n{written}    )"
-
-    # --- Helpers of the calls ---------------------------------------------------------------------------
-
-    def remembered(self) -> bytes:
-        """Return everything in the environment that a refused call must leave unchanged."""
-        raise NotImplementedError
-
-    def refused(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
-        """Check that the call raises one of `refusals` and changes nothing."""
-        before = self.remembered()
-        try:
-            function(*args, **kwargs)
-        except self.refusals:
-            same("what a refused call changed", self.remembered() == before, True)
+    def step(self, number: int) -> float:
+        """Play the learner's action and the replies; return its reward. An illegal action loses."""
+        if number in self.legal():
+            self._play(number)
+            self._play_opponent()
         else:
-            raise DifferenceError(f"not refused: {function.__qualname__}{args}{kwargs}")
+            self.lost, self.earned = True, -1.0
+        paid, self.earned = self.earned, 0.0
+        return paid
 
-    def bad_reset(self, arguments: dict[str, Any]) -> None:
-        """Reset with invalid arguments."""
-        self.refused(self.env.reset, **arguments)
+    def _play(self, number: int) -> None:
+        self.game.play(number)
+        self.earned += self.game.paid
+        if self.game.ended:
+            self.outcomes[self.game.ended.outcome] += 1
+            if not self.game.over:
+                self._seat()
+
+    def _play_opponent(self) -> None:
+        while not self.game.over and self.game.to_move == 1:
+            self._play(POLICIES[self.opponent](self.game.legal()))
+
+    def _seat(self) -> None:
+        """Choose the opponent by the random number of the hand."""
+        key = random_number(self.seed, self.episode, self.game.hand_number, OPPONENT)
+        chance = unit(np.uint64(mix(key, np.uint64(0))))
+        shares = np.cumsum(self.weights)[:-1] / sum(self.weights)
+        self.opponent = list(POLICIES)[int((chance >= shares).sum())]
+
+    def result(self) -> dict[str, Any]:
+        """Return the ending of the last hand, for the infos of a finished episode."""
+        result = self.game.last_result
+        if self.lost or result is None:
+            return {"outcome": "illegal", "won": False, "points": 0, "turns": 0}
+        won = result.winner == 0
+        return {"outcome": result.outcome, "won": won, "points": result.points, "turns": result.turns}
 
 
-def memory_of(*objects: Any, scratch: tuple[str, ...] = ()) -> bytes:
-    """Return the attributes of objects as bytes, without spaces and temporary buffers."""
-    return pickle.dumps(
-        [
-            {name: value for name, value in vars(one).items() if _is_memory(name, value, scratch)}
-            for one in objects
-        ]
-    )
+def compare_learners(rules: Rules, episode: str, reward: str, seed: int, steps: int = 50) -> Counter[str]:
+    """Play the vector environment and the single one by random policies; count how hands ended.
 
-
-def _is_memory(name: str, value: Any, scratch: tuple[str, ...]) -> bool:
-    return name not in scratch and not isinstance(value, spaces.Space) and not name.endswith("_spaces")
-
-
-def deal_options(arguments: dict[str, Any]) -> tuple[dict[str, Any], list[list[int]], int | None]:
-    """(options for reset, decks, dealer) of ``{"deck": text or list of texts, "dealer": 0}``."""
-    options: dict[str, Any] = {}
-    decks: list[list[int]] = []
-    deck, dealer = arguments.get("deck"), arguments.get("dealer")
-    if deck is not None:
-        decks = [ids(deck)] if isinstance(deck, str) else [ids(one) for one in deck]
-        options["deck"] = decks[0] if isinstance(deck, str) else decks
-    if dealer is not None:
-        options["dealer"] = dealer
-    return options, decks, dealer
+    Some actions are illegal, which loses the episode. Halfway other opponents are sampled.
+    """
+    rng = random.Random(seed)
+    options: dict[str, Any] = {"rules": rules, "episode": episode, "reward": reward, "illegal_action": "lose"}
+    bots = [Chooser(name) for name in POLICIES]
+    vector = GinRummyVectorEnv(GAMES, bots, **options)
+    singles = [GinRummyEnv(bots, **options) for _ in range(GAMES)]
+    expected: dict[str, Any] = {"whole_game": episode == "game", "pays_wins": reward == "win"}
+    tables = [Table(rules, seed + game, [1, 1, 1], **expected) for game in range(GAMES)]
+    observations, infos = vector.reset(seed=seed)
+    for game, env in enumerate(singles):
+        compare_observation(env.reset(seed=seed + game)[0], tables[game].game, 0, tables[game].legal())
+    for step in range(steps):
+        for game, table in enumerate(tables):
+            found = {name: values[game] for name, values in observations.items()}
+            compare_observation(found, table.game, 0, table.legal())
+            compare_state(vector.seat.games.state[game], table.game)
+        assert np.array_equal(infos["action_mask"], observations["action_mask"])
+        if step == steps // 2:
+            for env in (vector, *(env.seat for env in singles)):
+                env.set_opponents(bots, [3, 0, 1])
+            for table in tables:
+                table.weights = [3, 0, 1]
+        actions = [choose(rng, table.legal()) for table in tables]
+        actions[0] = rng.randrange(NUM_ACTIONS) if rng.random() < 0.05 else actions[0]
+        paid = [table.step(action) for table, action in zip(tables, actions, strict=True)]
+        observations, rewards, over, truncated, infos = vector.step(np.array(actions))
+        assert np.allclose(rewards, paid, atol=1e-6)
+        assert over.tolist() == [table.over for table in tables]
+        assert not truncated.any()
+        assert ("final_obs" in infos) == over.any()
+        for game, (table, env) in enumerate(zip(tables, singles, strict=True)):
+            alone, earned, ended, _, info = env.step(actions[game])
+            assert (earned, ended) == (rewards[game], over[game])
+            compare_observation(alone, table.game, 0, table.legal())
+            assert info.pop("action_mask").tolist() == mask_of_actions(table.legal())
+            if ended:
+                compare_observation(infos["final_obs"][game], table.game, 0, [])
+                assert {name: infos["final_info"][name][game].item() for name in info} == info
+                assert info.pop("opponent") in [bot.name for bot in bots]
+                assert info == table.result()
+                table.outcomes["illegal"] += table.lost
+                table.begin()
+                compare_observation(env.reset()[0], table.game, 0, table.legal())
+            else:
+                assert not info
+    return sum((table.outcomes for table in tables), Counter())

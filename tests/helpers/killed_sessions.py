@@ -1,4 +1,4 @@
-"""Commands and training examples in forked processes, killed at counted events.
+"""Commands and trainings in forked processes, killed at counted events.
 
 Use it in separate scripts, since it forks: everything is imported once, before the first session.
 """
@@ -6,19 +6,12 @@ Use it in separate scripts, since it forks: everything is imported once, before 
 from __future__ import annotations
 
 import os
-import random
 import signal
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
-
-import cloudpickle
-import torch
-
-from gin_env.training.ranks import Ranks
 
 Events = Sequence[tuple[Any, str]]
 """Functions whose calls are counted: (module or class, name)."""
@@ -48,19 +41,6 @@ def kill_at(count: int, before: bool, events: Events) -> None:
         setattr(owner, name, counted(getattr(owner, name)))
 
 
-def forbid_pickles() -> None:
-    """Make the functions by which SB3 and torch read pickled objects raise."""
-
-    def refuse(*_, **__):
-        raise AssertionError("a session unpickled something")
-
-    def load(*args, load=torch.load, **kwargs):
-        return load(*args, **kwargs) if kwargs.get("weights_only") else refuse()
-
-    cloudpickle.loads = cloudpickle.load = refuse
-    torch.load = load
-
-
 def fork(work: Callable[[], object], output: Path) -> int:
     """Call `work` in a forked process that writes its output to this file; return its process id.
 
@@ -83,37 +63,3 @@ def fork(work: Callable[[], object], output: Path) -> int:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)
-
-
-def start(example, settings, prepare=lambda: None) -> int:
-    """Fork a session with its output in output.txt next to the run; return its process id."""
-    train = partial(example.train, ranks=Ranks()) if example.__name__ == "ppo" else example.train
-
-    def session() -> None:
-        forbid_pickles()
-        prepare()
-        with example.one_line_errors(example.__name__):
-            train(settings)
-
-    return fork(session, settings.run.parent / "output.txt")
-
-
-def kill_session(
-    example, settings, generator: random.Random, max_calls: int, events: Events = FILE_EVENTS
-) -> None:
-    """Start a session and kill it, before or after a random one of the first `max_calls` of these calls."""
-    count, before = generator.randint(1, max_calls), generator.random() < 0.5
-    process = start(example, settings, lambda: kill_at(count, before, events))
-    _, status = os.waitpid(process, 0)
-    assert os.WIFSIGNALED(status), f"a session ended by itself: {output_of(settings)}"
-
-
-def finish(example, settings) -> None:
-    """Run one session to the end."""
-    _, status = os.waitpid(start(example, settings), 0)
-    assert os.waitstatus_to_exitcode(status) == 0, output_of(settings)
-
-
-def output_of(settings) -> str:
-    """Return the output of the last session."""
-    return (settings.run.parent / "output.txt").read_text()

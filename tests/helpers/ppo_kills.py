@@ -1,4 +1,4 @@
-"""Kill examples/ppo.py at many events and resume it each time; a script of its own, since it forks.
+"""Kill a PPO training at many events and resume it each time; a script of its own, since it forks.
 
     python tests/helpers/ppo_kills.py FOLDER
 
@@ -9,6 +9,7 @@ equals that of an uninterrupted run, bit for bit.
 
 from __future__ import annotations
 
+import os
 import random
 import sys
 from dataclasses import replace
@@ -16,16 +17,17 @@ from functools import partial
 from pathlib import Path
 
 import torch
-from example_scripts import load_example
-from killed_sessions import FILE_EVENTS, finish, kill_session
+from killed_sessions import FILE_EVENTS, fork, kill_at
 from ppo_runs import tiny
 
 from gin_env.agents.policies.candidate_network import load_candidate_policy
 from gin_env.matches.matches import play_match
 from gin_env.support.atomic import write_text
-from gin_env.training import runs
-from gin_env.training.learner import Learner, PPOSettings
+from gin_env.training import ppo
+from gin_env.training.learner import Learner
+from gin_env.training.ppo import train
 from gin_env.training.runs import CHECKPOINT, POLICY, open_folder
+from gin_env.training.settings import PPOSettings
 
 KILLS = 16
 LEARNING_EVENTS = [(Learner, "step"), (Learner, "loss")]
@@ -44,40 +46,45 @@ def short(run: Path) -> PPOSettings:
     )
 
 
+def session(settings: PPOSettings, *killed: object) -> int:
+    """Train in a fork, which may be killed at (count, before, events); return its status."""
+
+    def work() -> None:
+        if killed:
+            kill_at(*killed)
+        train(settings)
+
+    return os.waitstatus_to_exitcode(os.waitpid(fork(work, settings.run.with_suffix(".txt")), 0)[1])
+
+
 def main(folder: Path) -> None:
-    example = load_example("ppo")
     torch.set_num_threads(1)
     # Games to 100 points are slow without knocks, and so are pictures: neither is tested here.
-    runs.play_match = partial(play_match, episode="hand")
-    runs.draw_learning_curve = lambda rows, bots, path, origin: write_text(path, f"{len(rows)} points")
-    unbroken = short(folder / "unbroken")
+    ppo.play_match = partial(play_match, episode="hand")
+    ppo.draw_learning_curve = lambda rows, bots, path, origin: write_text(path, f"{len(rows)} points")
+    unbroken, settings = short(folder / "unbroken"), short(folder / "killed")
     warm = Learner(unbroken)  # load the bots and compile once instead of in each session
     warm.begin()
     warm.collect()
-    finish(example, unbroken)
-
-    settings = short(folder / "killed")
+    assert session(unbroken) == 0
     generator = random.Random(5)
     decisions = 0
     for number in range(KILLS):
-        session = replace(settings, resume=(settings.run / CHECKPOINT).exists())
-        if number % 4 == 3:
-            kill_session(example, session, generator, 100, LEARNING_EVENTS)
-        else:
-            kill_session(example, session, generator, 20, FILE_EVENTS)
+        most, events = (100, LEARNING_EVENTS) if number % 4 == 3 else (20, FILE_EVENTS)
+        again = replace(settings, resume=(settings.run / CHECKPOINT).exists())
+        assert session(again, generator.randint(1, most), generator.random() < 0.5, events) < 0
         if (settings.run / CHECKPOINT).exists():
             _, (_, metadata) = open_folder(replace(settings, resume=True))
             assert metadata["progress"]["decisions"] >= decisions
             decisions = metadata["progress"]["decisions"]
     assert 0 < decisions < settings.total_timesteps
-    finish(example, replace(settings, resume=True))
+    assert session(replace(settings, resume=True)) == 0
     assert not list(settings.run.rglob("*.partial"))
     expected, found = (
         load_candidate_policy(run.run / POLICY)[0].state_dict() for run in (unbroken, settings)
     )
     for name, weights in expected.items():
         assert torch.equal(weights, found[name]), name
-    print(f"{KILLS} kills, {decisions} decisions before the last session")
 
 
 if __name__ == "__main__":

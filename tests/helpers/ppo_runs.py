@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gin_env.training.learner import PPOSettings
+from gin_env.training.settings import PPOSettings
 
 QUICK = {
     "total_timesteps": 1000,

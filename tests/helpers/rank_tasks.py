@@ -10,9 +10,10 @@ import numpy as np
 import torch
 from torch import distributed
 
-from gin_env.training.learner import Learner, PPOSettings
+from gin_env.training.learner import Learner
 from gin_env.training.ppo import PPORun
 from gin_env.training.ranks import Ranks
+from gin_env.training.settings import PPOSettings
 
 KILLED_AT = 3
 
@@ -38,7 +39,7 @@ def train(settings: PPOSettings, ranks: Ranks) -> dict[str, torch.Tensor]:
         while run.share < 1:
             run.end_update(run.learn())
         run.finish()
-    return run.tensors()
+    return run.learner.tensors()
 
 
 def train_and_lose_a_rank(settings: PPOSettings, ranks: Ranks) -> None:

@@ -1,4 +1,4 @@
-"""A slow and readable reference implementation of the game (see environment_checks.py).
+"""A slow and readable reference implementation of the game.
 
 Written from docs/rules.md and docs/observation.md, not from the engine: hands are sets of card numbers, the
 discard pile is a list, melds and lay-offs are searched by brute_force.py. Of the package it knows only the

@@ -51,16 +51,3 @@ def sleep_for_minutes(seconds: int) -> int:
 def die(number: int) -> int:
     os.kill(os.getpid(), signal.SIGKILL)
     return number
-
-
-def wait_on_node(task: tuple[Path, str, int]) -> int:
-    """Never end on the node with this name; elsewhere, wait until a task has started there."""
-    import ray
-
-    folder, node, number = task
-    if ray.get_runtime_context().get_node_id() == node:
-        (folder / f"{number}").touch()
-        time.sleep(600)
-    while not any(folder.iterdir()):
-        time.sleep(0.1)
-    return number**2

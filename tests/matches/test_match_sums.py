@@ -12,7 +12,6 @@ from hand_endings import SHORT, SITUATIONS, NeverKnocks, Plain
 from watching_bots import PlaysItself
 
 from gin_env import MatchResult, Rules, play_match
-from gin_env.commands.matches import match_text
 from gin_env.game.batch_kernels import HAND_RESULT
 from gin_env.game.state import GIN, KNOCK_WON, UNDERCUT, VOID
 from gin_env.matches import matches, shards
@@ -94,18 +93,6 @@ def test_deals_sum_to_the_match_for_any_batch_size(episode, monkeypatch):
     assert np.array_equal(again.deals, whole.deals)
     with pytest.raises(ValueError, match="read-only"):
         whole.deals["wins"] = 0
-
-
-def test_bot_without_knocks_has_undercuts():
-    for seat, pair in enumerate(((NeverKnocks(), Plain()), (Plain(), NeverKnocks()))):
-        result = play_match(*pair, 40, seed=2, episode="hand")
-        assert (result.knocks[seat], result.gins[seat], result.undercuts[1 - seat]) == (0, 0, 0)
-        assert result.knocks[1 - seat] == result.hands - result.voids
-        assert result.wins == tuple(
-            result.undercuts[bot] if bot == seat else result.knocks[bot] - result.undercuts[seat]
-            for bot in (0, 1)
-        )
-        assert 0 < result.undercuts[seat] * 25 <= result.points[seat]
 
 
 def result_of(**figures) -> MatchResult:
@@ -190,13 +177,18 @@ def test_swapped_match_exchanges_the_bots():
 
 
 def test_summary_shows_each_figure_in_its_place():
-    first, second = result_of().summary(0.9).splitlines()
     low, high = (100 * end for end in result_of().confidence_interval(0.9))
-    assert first == (f"a won 75.00 % of 4 decided hands against b (90 % interval {low:.2f} to {high:.2f})")
-    assert second == (
-        "20 hands, 12.50 turns each; points per hand 4.50 : 1.50; gin 30.00 %, undercut 15.00 %, "
-        "void 25.00 %; seed 3"
-    )
+    assert result_of().summary(0.9).splitlines() == [
+        f"a won 75.00 % of 4 decided hands against b (90 % interval {low:.2f} to {high:.2f})",
+        "",
+        "                          a      b",
+        "hands won                 3      1",
+        "points per hand        4.50   1.50",
+        "gin, % of hands       20.00  10.00",
+        "undercut, % of hands   5.00  10.00",
+        "",
+        "20 hands of 12.5 turns on average, 25.00 % void; seed 3",
+    ]
 
 
 def test_json_holds_every_figure():
@@ -204,7 +196,7 @@ def test_json_holds_every_figure():
         "bots": ("a", "b"), "games": 10, "seed": 3, "episode": "hand", "wins": (3, 1), "hands": 20,
         "knocks": (7, 5), "gins": (4, 2), "undercuts": (1, 2), "voids": 5, "points": (90, 30), "turns": 250,
         "win_rate": 0.75, "confidence": 0.9, "interval": result_of().confidence_interval(0.9),
-        "points_per_hand": (4.5, 1.5), "clairvoyant": False, "rules": asdict(Rules()),
+        "points_per_hand": (4.5, 1.5), "rules": asdict(Rules()),
         "wilson_interval": result_of().wilson_interval(0.9), "design_effect": None, "points_intervals": None,
     }  # fmt: skip
     paired = result_of(deals=DEALS)
@@ -222,7 +214,7 @@ def test_json_holds_every_figure():
 
 @pytest.mark.parametrize("deals", [None, DEALS])
 def test_match_json_round_trips(deals):
-    result = result_of(deals=deals, rules=Rules(target_score=50), clairvoyant=True)
+    result = result_of(deals=deals, rules=Rules(target_score=50))
     again = MatchResult.from_dict(json.loads(json.dumps(result.as_dict(deals=deals is not None))))
     assert again == result
     assert again.interval == result.interval
@@ -252,17 +244,9 @@ def test_other_json_is_not_a_match_result(changed, message):
         MatchResult.from_dict(result_of().as_dict() | changed)
 
 
-def test_match_result_needs_every_figure():
-    record = result_of().as_dict()
-    del record["undercuts"]
-    with pytest.raises(ValueError, match="not a match result: 'undercuts' is missing"):
-        MatchResult.from_dict(record)
-
-
 def test_summary_of_a_match_without_a_decided_hand():
     match = play_match(NeverKnocks(), NeverKnocks(), 4, seed=2, episode="hand")
     assert match.summary().startswith("no hand of 4 was decided between ")
-    assert match_text(match, 0.95).startswith("no hand of 4 was decided between ")
 
 
 def test_progress_adds_up_to_the_games():
@@ -332,21 +316,6 @@ def test_game_winner_has_reached_the_target():
     assert shards.winners(table, np.arange(4)).tolist() == [0, 1, -1, 1]
 
 
-@pytest.mark.parametrize("episode", ["hand", "game"])
-def test_waiting_games_are_played_once_each(monkeypatch, episode):
-    pair = Plain(), NeverKnocks()
-    whole = play_match(*pair, 14, seed=5, rules=SHORT, episode=episode)
-    assert (whole.games, whole.seed, whole.episode, whole.clairvoyant) == (14, 5, episode, False)
-    assert whole.hands == (14 if episode == "hand" else 28)
-    assert whole.turns > whole.hands
-    for places in (2, 5, 13, 14):
-        monkeypatch.setattr(matches, "BATCH_SIZE", places)
-        reported: list[int] = []
-        match = play_match(*pair, 14, seed=5, rules=SHORT, episode=episode, progress=reported.append)
-        assert match == whole
-        assert sum(reported) == 14
-
-
 def test_each_bot_plays_both_seats_of_every_deal():
     class Seated(PlaysItself, Plain):
         def __init__(self):
@@ -365,37 +334,6 @@ def test_each_bot_plays_both_seats_of_every_deal():
     assert result.seed == 3
 
 
-class Seer(PlaysItself, Plain):
-    """A clairvoyant bot that records whether it saw its opponent's hand."""
-
-    name = "seer"
-
-    def __init__(self) -> None:
-        self.told: list[int] = []
-
-    def act_clairvoyantly(self, view, opponent_hands):
-        assert not (opponent_hands & view.hands).any()
-        self.told += [hand.bit_count() for hand in opponent_hands.tolist()]
-        return self.act(view)
-
-
-def test_clairvoyant_bots_see_the_hand_on_request():
-    for pair in (lambda: (Seer(), Plain()), lambda: (Plain(), Seer())):
-        fair, told = pair(), pair()
-        without = play_match(*fair, 2, seed=1, episode="hand", rules=SHORT)
-        result = play_match(*told, 2, seed=1, episode="hand", rules=SHORT, clairvoyant=True)
-        seer, unaware = (next(bot for bot in bots if isinstance(bot, Seer)) for bots in (told, fair))
-        assert set(seer.told) == {10}
-        assert not unaware.told
-        assert (result.clairvoyant, without.clairvoyant) == (True, False)
-        assert str(result).endswith("\nclairvoyant: a bot saw its opponent's hand")
-        assert "clairvoyant" not in str(without)
-    with pytest.raises(ValueError, match="needs a bot with the method act_clairvoyantly"):
-        play_match(Plain(), Plain(), 2, clairvoyant=True)
-    with pytest.raises(TypeError, match="clairvoyant"):
-        play_match(Plain(), Seer(), 2, clairvoyant=1)
-
-
 @pytest.mark.parametrize(
     ("games", "error"),
     [(0, ValueError), (-2, ValueError), (3, ValueError), (2.0, TypeError), (True, TypeError)],
@@ -405,21 +343,10 @@ def test_invalid_number_of_games_raises(games, error):
         play_match(Plain(), Plain(), games)
 
 
-@pytest.mark.parametrize(
-    ("confidence", "error"),
-    [
-        (0, ValueError),
-        (1, ValueError),
-        (-0.5, ValueError),
-        (95, ValueError),
-        (True, TypeError),
-        ("0.9", TypeError),
-        (float("nan"), ValueError),
-    ],
-)
-def test_confidence_outside_0_to_1_raises(confidence, error):
+@pytest.mark.parametrize("confidence", [0, 1, -0.5, 95, float("nan"), True, "0.9"])
+def test_confidence_outside_0_to_1_raises(confidence):
     for ask in (result_of().confidence_interval, result_of().summary, result_of().as_dict):
-        with pytest.raises(error, match="confidence"):
+        with pytest.raises((ValueError, TypeError), match="confidence"):
             ask(confidence)
     assert matches.check_confidence(np.float32(0.5)) == 0.5
 

@@ -6,6 +6,7 @@ import contextlib
 import io
 import itertools
 import json
+import re
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -14,14 +15,14 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from watching_bots import PlaysItself
 
 import gin_env
 from gin_env import IllegalActionError, agents, cli, play_match, records
 from gin_env.agents import Agent
 from gin_env.agents.simple import SimpleBot
+from gin_env.agents.turns import play_bot
 from gin_env.batch import Games
-from gin_env.game import state
+from gin_env.game.actions import KNOCK
 from gin_env.matches import matches, shards
 
 pytestmark = pytest.mark.compiled
@@ -64,40 +65,9 @@ def test_knock_thresholds_have_the_reference_win_rates(knock_at, reference):
     assert result.win_rate == pytest.approx(reference, abs=0.026)
 
 
-def test_result_does_not_depend_on_the_batch_size(monkeypatch):
-    whole = play_match("simple", "random", 60, seed=4)
-    monkeypatch.setattr(matches, "BATCH_SIZE", 14)
-    assert play_match("simple", "random", 60, seed=4) == whole
-
-
 def without_suit_names(hand: int) -> tuple[int, ...]:
     """Return the ranks held in each suit, sorted, which is the same after any exchange of suits."""
     return tuple(sorted(hand >> 13 * suit & 0x1FFF for suit in range(4)))
-
-
-class Spy(PlaysItself):
-    """The bot `simple`, recording the hands it is dealt."""
-
-    def __init__(self, name):
-        self.name = name
-        self.bot = agents.make("simple")
-        self.hands: list[int] = []
-
-    def act(self, view):
-        public = view.records["public"]
-        first = (public["turn"] == 0) & (public["phase"] == state.OFFER)
-        self.hands += view.hands[first].tolist()
-        return self.bot.act(view)
-
-
-def test_both_bots_hold_each_hand_once():
-    spies = Spy("a"), Spy("b")
-    play_match(*spies, 40, seed=5, episode="hand")
-    named = [set(spy.hands) for spy in spies]
-    unnamed = [{without_suit_names(hand) for hand in spy.hands} for spy in spies]
-    # If the opponent takes the first upcard, the bot first acts in the next turn.
-    assert len(unnamed[0] & unnamed[1]) >= 20
-    assert not named[0] & named[1]
 
 
 def test_twin_games_differ_only_in_suits():
@@ -130,37 +100,6 @@ def test_games_of_a_pair_start_apart(monkeypatch):
     assert sum(a == b for a, b in itertools.pairwise(begun)) < 10
 
 
-def test_reported_random_seed_reproduces_the_match():
-    first, second = (play_match("simple", "random", 20) for _ in range(2))
-    assert first.seed != second.seed
-    assert min(first.seed, second.seed) > 2**32  # too many to try them all
-    assert play_match("simple", "random", 20, seed=first.seed) == first
-    assert f"seed {first.seed}" in str(first)
-
-
-def test_wilson_interval_against_known_values():
-    """Wilson's interval for 8 of 10: 0.4902 to 0.9433 (e.g. Agresti and Coull, 1998)."""
-    counts = {"games": 10, "seed": 0, "episode": "hand", "hands": 10, "voids": 0, "turns": 100}
-    pairs = dict.fromkeys(("knocks", "gins", "undercuts", "points"), (0, 0))
-    result = gin_env.MatchResult(bots=("a", "b"), wins=(8, 2), **counts, **pairs)
-    assert result.win_rate == 0.8
-    assert result.interval == pytest.approx((0.4902, 0.9433), abs=1e-4)
-    low, high = result.confidence_interval(0.9)
-    assert result.interval[0] < low < high < result.interval[1]
-
-
-def test_bot_objects_play_in_matches():
-    class FirstLegal:
-        name = "first-legal"
-
-        def act(self, view):
-            return view.masks().argmax(axis=1)
-
-    result = play_match(FirstLegal(), "simple", 20, episode="hand")
-    assert result.bots == ("first-legal", "simple")
-    assert result.hands == 20
-
-
 @dataclass
 class Named:
     """Plays as another bot; any two with the same name are equal."""
@@ -176,21 +115,6 @@ class Named:
 def test_equal_bot_objects_are_still_two_bots(workers):
     bots = (Named("bot", agents.make(name)) for name in ("simple", "random"))
     assert play_match(*bots, 20, seed=1, episode="hand", workers=workers).win_rate > 0.9
-
-
-class Clairvoyant(SimpleBot):
-    """Simple, which counts how often it sees the opponent's hand."""
-
-    seen = 0
-
-    def act_clairvoyantly(self, view, hands):
-        Clairvoyant.seen += len(view)  # matches may play with a copy
-        return self.act(view)
-
-
-def test_clairvoyant_bot_that_extends_one_with_whole_turns_sees_the_hands():
-    play_match(Clairvoyant(), "random", 4, seed=1, episode="hand", clairvoyant=True)
-    assert Clairvoyant.seen > 0
 
 
 @pytest.mark.parametrize(
@@ -212,60 +136,71 @@ def test_error_names_the_bot_with_invalid_actions(answer, error):
         play_match(Broken(), "simple", 2)
 
 
-def test_invalid_arguments_raise():
-    with pytest.raises(ValueError, match="even number"):
-        play_match("simple", "simple", 3)
-    with pytest.raises(ValueError, match="unknown bot 'sample'"):
-        play_match("sample", "simple")
-    with pytest.raises(TypeError, match="a bot must be"):
-        play_match(SimpleBot, "simple")
-    with pytest.raises(ValueError, match="non-negative"):
-        play_match("simple", "simple", 2, seed=-1)
-    with pytest.raises(TypeError, match="knock_at"):
-        agents.make("simple", knock_at=2.5)
-    with pytest.raises(TypeError, match="bot 'simple'"):
-        agents.make("simple", colour="red")
+class FailsLate:
+    """Plays the first legal action, until its 70th decision: then it fails in its own way."""
+
+    name = "fails"
+
+    def __init__(self, fail):
+        self.decisions, self.fail = 0, fail
+
+    def act(self, view):
+        actions = view.masks().argmax(axis=1)
+        self.decisions += len(view)
+        return actions if self.decisions < 70 else self.fail(actions)
 
 
-def test_command_line_match_writes_json(tmp_path):
+def crash(actions):
+    raise ZeroDivisionError("broken")
+
+
+@pytest.mark.parametrize("fail", [crash, lambda actions: np.full_like(actions, KNOCK)])
+def test_error_of_a_bot_tells_the_game_of_the_match_and_the_position(fail, monkeypatch):
+    """The game of this number comes to this position when it is played alone."""
+    monkeypatch.setattr(matches, "BATCH_SIZE", 2)
+    with pytest.raises((ZeroDivisionError, IllegalActionError)) as raised:
+        play_match(FailsLate(fail), "simple", 8, seed=1, episode="hand")
+    heading, _, position = raised.value.__notes__[0].partition("\n")
+    number = int(re.search(r"in game (\d)", f"{raised.value} {heading}")[1])
+    assert number not in np.random.default_rng(1).permutation(8)[:2]  # not one of the first to be played
+    alone = Games(1)
+    alone.start(seeds=np.uint64([1]), episodes=np.uint64([number // 2]), twins=np.array([number % 2 == 1]))
+    players = FailsLate(None), SimpleBot()
+    seen = []
+    while not alone.done[0]:
+        seat = int(alone.to_move()[0])
+        seen.append(str(alone.views(alone.everyone)[0]))
+        play_bot(alone, players[seat ^ number % 2], alone.everyone)
+    assert position in seen
+
+
+@pytest.mark.parametrize("deals", [False, True])
+def test_command_line_match_writes_json(tmp_path, deals):
     path = tmp_path / "result.json"
-    done = gin_rummy("match", "simple", "random", "--games", "20", "--seed", "3", "--json", str(path))
+    options = "--games", "20", "--seed", "3", "--json", str(path), *["--deals"] * deals
+    done = gin_rummy("match", "simple", "random", *options)
     assert done.returncode == 0, done.stderr
-    assert "95 % interval" in done.stdout
-    saved = json.loads(path.read_text())
     again = play_match("simple", "random", 20, seed=3)
-    assert (saved["wins"], saved["interval"]) == (list(again.wins), list(again.interval))
-    assert "deals" not in saved
     low, high = again.interval
     assert f"(95 % interval {100 * low:.2f} to {100 * high:.2f})" in done.stdout
-
-
-def test_command_line_match_writes_the_result_of_each_deal(tmp_path):
-    path = tmp_path / "result.json"
-    options = "--games", "20", "--seed", "3", "--json", str(path), "--deals"
-    assert gin_rummy("match", "simple", "random", *options).returncode == 0
-    again = play_match("simple", "random", 20, seed=3)
-    saved = gin_env.MatchResult.from_dict(json.loads(path.read_text()))
-    assert saved == again
-    assert np.array_equal(saved.deals, again.deals)
+    saved = json.loads(path.read_text())
+    assert (saved["wins"], saved["interval"]) == (list(again.wins), list(again.interval))
+    assert ("deals" in saved) == deals
+    if deals:
+        assert np.array_equal(gin_env.MatchResult.from_dict(saved).deals, again.deals)
 
 
 def test_command_line_errors_are_one_line():
     for arguments, message in (
-        (("match", "simpel", "random"), "unknown bot 'simpel'; choose from"),
+        (("match", "simpel", "random"), "unknown bot 'simpel'; the nearest are simple"),
         (("match", "simple", "random", "--games", "7"), "even number"),
-        (("match", "simple", "nowhere.zip"), "no trained policy at nowhere.zip"),
+        (("match", "simple", "nowhere.zip"), "there is no file nowhere.zip"),
         (("match", "simple", "random", "--deals"), "it needs --json"),
     ):
         done = gin_rummy(*arguments)
         assert done.returncode == 2
         assert message in done.stderr
         assert "Traceback" not in done.stderr
-
-
-def test_command_line_help_has_examples():
-    assert "gin-rummy match simple random" in gin_rummy("match", "--help").stdout
-    assert "simple" in gin_rummy("bots").stdout
 
 
 class Other(SimpleBot):

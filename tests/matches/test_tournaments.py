@@ -6,15 +6,11 @@ import csv
 import json
 import re
 import sys
-from pathlib import Path
 
-import gymnasium
-import numpy as np
 import pytest
 from test_matches import gin_rummy
 
 from gin_env import agents, estimators, play_match
-from gin_env.agents.simple import SimpleBot
 from gin_env.matches.differences import win_rate_difference
 from gin_env.matches.ratings import rate
 from gin_env.matches.tournaments import CSV_COLUMNS, draw_heat_map, play_tournament
@@ -22,7 +18,7 @@ from gin_env.support import specs
 
 pytestmark = pytest.mark.compiled
 
-ROOT = Path(__file__).parents[2]
+
 BOTS = ("simple", "random", "simple:knock_at=4")
 
 
@@ -61,40 +57,12 @@ def test_parameter_values_round_trip(value):
     assert specs.parse_value(specs.format_value(value)) == value
 
 
-@pytest.mark.parametrize(
-    ("text", "error", "message"),
-    [
-        ("simple:", ValueError, r"bot 'simple:': '' is not a parameter; write simple:key=value"),
-        ("simple:4", ValueError, "'4' is not a parameter"),
-        ("simple:knock_at=", ValueError, "'knock_at=' is not a parameter"),
-        ("simple:knock_at=4,", ValueError, "'' is not a parameter"),
-        ("simple:knock_at=4,knock_at=6", ValueError, "'knock_at' is given twice"),
-        ("simple:knock=4", TypeError, "bot 'simple': unknown parameter 'knock'; choose from knock_at"),
-        ("random:knock_at=4", TypeError, "bot 'random': unknown parameter 'knock_at'; it has none"),
-        ("simple:knock_at=soon", TypeError, "bot 'simple': knock_at must be an integer, 'variable'"),
-        ("simple:knock_at=-4", ValueError, "knock_at must be from 0 to 100, not -4"),
-        ("smiple:knock_at=4", ValueError, "unknown bot 'smiple'; choose from"),
-        ("gone.zip:deterministic=false", FileNotFoundError, "no trained policy at gone.zip"),
-        ("gone.zip:colour=red", TypeError, "unknown parameter 'colour'; choose from deterministic"),
-    ],
-)
-def test_invalid_names_have_clear_errors(text, error, message):
-    with pytest.raises(error, match=re.escape(message)):
-        agents.resolve(text)
-
-
-def test_repeated_parameter_raises():
-    with pytest.raises(ValueError, match="'knock_at' is given twice"):
-        agents.make("simple:knock_at=4", knock_at=6)
-    with pytest.raises(TypeError, match="a bot's name must be a string"):
-        agents.make(4)
-
-
-def test_results_name_the_parameters():
-    assert agents.make("simple:knock_at=4").name == "simple:knock_at=4"
-    assert agents.make("tonic:break_pairs=true,held=0.9").name == "tonic:break_pairs=true,held=0.9"
-    assert agents.make("tonic", keep_pairs_below=[21, 0]).name == "tonic:keep_pairs_below=21+0"
-    assert agents.make("tonic").name == "tonic"
+def test_own_objects_are_spelled_by_their_names(tmp_path):
+    """A table of results must not show where an object lies in memory, nor half of a path."""
+    own = estimators.make("uniform")
+    own.name = "mine"
+    assert agents.make("safe-discard", estimator=own).name == "safe-discard:estimator=mine"
+    assert specs.format_value(tmp_path / "a" / "table.npz") == str(tmp_path / "a" / "table.npz")
 
 
 @pytest.mark.parametrize("name", agents.names())
@@ -112,48 +80,7 @@ def test_estimator_name_makes_the_same_estimator(name):
         assert estimators.make(estimators.make(text).name).name == estimators.make(text).name == text
 
 
-@pytest.mark.parametrize("knock_at", [0, 10, 4, "variable", (10, 7, 2)])
-def test_simple_object_has_a_reproducible_name(knock_at):
-    bot = SimpleBot(knock_at)
-    again = agents.make(bot.name)
-    assert again.name == bot.name
-    assert np.array_equal(again.knock_limits, bot.knock_limits)
-
-
-@pytest.mark.parametrize("name", agents.names(slow=False))
-def test_default_parameters_can_be_written_in_the_name(name):
-    defaults = agents.parameters(name)
-    if not defaults:
-        return
-    text = ",".join(f"{key}={specs.format_value(value)}" for key, value in defaults.items())
-    spelled_out = play_match(f"{name}:{text}", "simple", 4, seed=5)
-    assert spelled_out.points == play_match(name, "simple", 4, seed=5).points
-
-
-def test_bot_parameters_work_in_every_interface():
-    by_object = play_match(agents.make("simple", knock_at=0), "simple", 20, seed=1)
-    assert play_match("simple:knock_at=0", "simple", 20, seed=1) == by_object
-    assert by_object.knocks[0] == by_object.gins[0]
-    env = gymnasium.make("gin_env/GinRummy-v0", opponent="simple:knock_at=0")
-    assert env.unwrapped.seat._bots[0].name == "simple:knock_at=0"
-    with pytest.raises(TypeError, match="unknown parameter 'knock'"):
-        gymnasium.make("gin_env/GinRummy-v0", opponent=["random", "simple:knock=0"])
-
-
 # --- Tournaments --------------------------------------------------------------------------------------
-
-
-def test_each_pair_plays_one_match(tournament):
-    assert tournament.bots == BOTS
-    assert [match.bots for match in tournament.matches] == [
-        (BOTS[0], BOTS[1]),
-        (BOTS[0], BOTS[2]),
-        (BOTS[1], BOTS[2]),
-    ]
-    assert tournament.matches[1] == play_match("simple", agents.make("simple", knock_at=4), 60, seed=3)
-    assert tournament.match("random", "simple") is tournament.matches[0]
-    with pytest.raises(ValueError, match="no match between"):
-        tournament.match("simple", "tonic")
 
 
 def test_pair_result_is_independent_of_other_bots(tournament):
@@ -161,34 +88,9 @@ def test_pair_result_is_independent_of_other_bots(tournament):
     assert alone.matches == tournament.matches[2:]
 
 
-def test_slow_bots_play_fewer_games_than_the_others(tournament):
-    mixed = play_tournament(BOTS, 60, seed=3, fewer={"random": 4, "simple": 90})
-    assert [match.games for match in mixed.matches] == [4, 60, 4]
-    assert mixed.matches[1] == tournament.matches[1]
-    assert (mixed.size, tournament.size) == ("4 to 60 games a pair", "60 games a pair")
-    assert str(mixed).startswith("4 to 60 games a pair, seed 3.")
-    with pytest.raises(ValueError, match="unknown bot 'tonic' in fewer; the bots are simple, random"):
-        play_tournament(BOTS, 60, seed=3, fewer={"tonic": 4})
-
-
 def test_seeds_reproduce_and_differ(tournament):
     assert play_tournament(BOTS, 60, seed=3) == tournament
     assert play_tournament(BOTS, 60, seed=4).matches != tournament.matches
-
-
-def test_matrices_agree_with_the_matches(tournament):
-    rates = tournament.win_rates
-    assert np.isnan(rates.diagonal()).all()
-    others = ~np.eye(3, dtype=bool)
-    np.testing.assert_allclose((rates + rates.T)[others], 1)
-    lows, highs = tournament.intervals
-    np.testing.assert_allclose((lows + highs.T)[others], 1)
-    assert ((lows <= rates) & (rates <= highs))[others].all()
-    match = tournament.match("simple", "simple:knock_at=4")
-    assert rates[0, 2] == match.win_rate
-    assert (lows[0, 2], highs[0, 2]) == match.interval
-    assert tuple(tournament.points_per_hand[[0, 2], [2, 0]]) == match.points_per_hand
-    assert tournament.mean_win_rates[1] == pytest.approx(np.nanmean(rates[1]))
 
 
 def test_two_bots_compared_against_a_third(tournament):
@@ -211,71 +113,14 @@ def test_confidence_applies_to_every_interval(tournament):
     assert "(50 % interval" in narrow.matches[1].summary(0.5)
 
 
-def test_standings_list_every_figure_strongest_first(tournament):
-    assert tournament.standings()[-1] == 1  # random
-    lines = str(tournament).splitlines()
-    for line in (lines[3], lines[8]):
-        assert BOTS[tournament.standings()[0]] in line
-    assert f"{100 * tournament.win_rates[0, 2]:.2f}±" in str(tournament)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ((["simple"],), ValueError, "at least two bots"),
-        ((["simple", "random", "simple"],), ValueError, "'simple' occurs twice"),
-        ((["simple", "nobody"],), ValueError, "unknown bot 'nobody'"),
-        ((["simple", "random"], 3), ValueError, "even number"),
-        ((["simple", "random"], 2, -1), ValueError, "non-negative"),
-    ],
-)
-def test_invalid_tournaments_have_clear_errors(arguments, error, message):
-    with pytest.raises(error, match=message):
-        play_tournament(*arguments)
-
-
 def test_odd_numbers_of_games_fail_before_the_first_match():
     played = []
     with pytest.raises(ValueError, match="even number"):
-        play_tournament(["simple", "random", "medium"], 4, fewer={"medium": 3}, progress=played.append)
+        play_tournament(["simple", "random", "medium"], 3, progress=played.append)
     assert not played
 
 
-@pytest.mark.parametrize("confidence", [0, 1, 95, -0.5, float("nan")])
-def test_confidence_outside_0_to_1_raises(confidence):
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        play_tournament(BOTS, 2, confidence=confidence)
-
-
-def test_bot_objects_play_in_tournaments():
-    class FirstLegal:
-        name = "first-legal"
-
-        def act(self, view):
-            return view.masks().argmax(axis=1)
-
-    assert play_tournament([FirstLegal(), "random"], 2).bots == ("first-legal", "random")
-
-
 # --- Ratings ------------------------------------------------------------------------------------------
-
-
-def test_two_ratings_differ_as_elo_predicts():
-    """76 % is 200 points, 50 % none; the deviation is 400 / ln 10 / sqrt(n p q)."""
-    first, second = rate(2, [(0, 1, 7597, 2403)])
-    assert first.value - second.value == pytest.approx(200, abs=12)
-    assert first.value + second.value == pytest.approx(3000)
-    assert first.deviation == pytest.approx(400 / np.log(10) / np.sqrt(10_000 * 0.76 * 0.24), rel=0.05)
-    first, second = rate(2, [(0, 1, 500, 500)])
-    assert first.value - second.value == pytest.approx(0, abs=20)
-
-
-def test_ratings_hardly_depend_on_the_order_of_the_games():
-    wins = [(0, 1, 600, 400), (0, 2, 800, 200), (1, 2, 700, 300)]
-    shuffled = np.array([[rating.value for rating in rate(3, wins, seed)] for seed in range(4)])
-    assert shuffled.std(axis=0).max() < 8
-    assert (np.diff(shuffled) < -50).all()
-    assert rate(3, wins, 1) == rate(3, wins, 1)
 
 
 def test_missing_openskill_omits_only_the_ratings(monkeypatch, tmp_path):

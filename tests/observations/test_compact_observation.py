@@ -78,21 +78,6 @@ def test_player_defaults_to_the_player_to_move():
     assert np.array_equal(expand_masks(records), games.masks(games.everyone))
 
 
-@every_policy
-@pytest.mark.compiled
-def test_record_contains_no_hidden_information(name):
-    """Clearing the opponent's hand and the stock changes nothing."""
-    games = played(name).games()
-    for player in range(2):
-        records = games.compact_observations(games.everyone, player)
-        games.state["private"]["hand"][:, 1 - player] = 0
-        games.state["private"]["stock_draws"][:, 1 - player] = 0
-        games.state["hidden"] = np.zeros((), games.state["hidden"].dtype)
-        again = games.compact_observations(games.everyone, player)
-        assert all(np.array_equal(records[field], again[field]) for field in COMPACT.names)
-        games = played(name).games()
-
-
 @pytest.mark.compiled
 def test_output_arrays_are_written_and_returned():
     games = played("random").games()

@@ -178,12 +178,6 @@ def test_memory_holds_what_the_rules_show(name):
         assert (true.memories() <= 1).all()
 
 
-def test_layout_table_lists_every_number():
-    lines = memory.layout_table().splitlines()[2:]
-    assert [line.split("`")[1] for line in lines] == list(memory.LAYOUT)
-    assert len(lines) == memory.NUM_MEMORY
-
-
 def test_counts_stop_at_their_limit():
     table = three_hands()
     table.games.state["public"]["memory"]["upcards_taken"] = 2**16 - 1

@@ -34,13 +34,6 @@ def test_layout_covers_the_vector_without_gap_or_overlap():
     assert place == OBSERVATION_SIZE == NUM_PLANES * 52 + len(SCALARS)
 
 
-def test_layout_table_lists_every_part():
-    lines = observation.layout_table().splitlines()[2:]
-    assert [line.split("`")[1] for line in lines] == list(LAYOUT)
-    assert "| `hand` | 0:52 | 4×13 |" in lines[0]
-    assert lines[-1].startswith(f"| `{list(LAYOUT)[-1]}` | {OBSERVATION_SIZE - 1} | 1 |")
-
-
 @pytest.mark.parametrize("batch", [(), (5,), (2, 3)])
 def test_planes_scalars_and_parts_share_memory(batch):
     vector = np.arange(int(np.prod((*batch, OBSERVATION_SIZE))), dtype=np.float32)
@@ -74,37 +67,12 @@ def test_wrong_shape_is_named_in_the_error():
                 function(np.zeros(shape, np.float32))
 
 
-def test_list_instead_of_an_array_is_refused():
-    for call in (observation.planes, observation.scalars, lambda given: observation.part(given, "hand")):
-        with pytest.raises(
-            TypeError, match=f"observation must be a numpy array .*{OBSERVATION_SIZE}.*, not list"
-        ):
-            call([0.0] * OBSERVATION_SIZE)
-
-
 def test_unknown_part_lists_the_choices():
     with pytest.raises(ValueError, match=r"unknown part 'colour'; .* hand, upcard, .*opponent_score"):
         observation.part(np.zeros(OBSERVATION_SIZE, np.float32), "colour")
 
 
 # --- The uniform estimate -----------------------------------------------------------------------------
-
-
-def test_uniform_estimate_spreads_the_hand_over_unseen_cards():
-    table = Table(HAND_0, HAND_1, upcard="7D", stock="2C 2D")
-    for player, hand in enumerate((HAND_0, HAND_1)):
-        seen = {*hand.split(), "7D"}
-        for text, probability in estimate(table, player).items():
-            assert probability == pytest.approx(0 if text in seen else 10 / 41), text
-    # Player 0 draws a hidden card and has 40 unseen cards; for the opponent, 11 of 41 unseen cards
-    # are held.
-    table.play("pass", "pass", "draw")
-    assert estimate(table, 0)["KD"] == pytest.approx(10 / 40)
-    assert estimate(table, 0)["2C"] == 0
-    assert estimate(table, 1)["2C"] == estimate(table, 1)["KC"] == pytest.approx(11 / 41)
-    table.play("2C")
-    assert estimate(table, 0)["KD"] == estimate(table, 1)["KC"] == pytest.approx(10 / 40)
-    assert estimate(table, 0)["2C"] == estimate(table, 1)["2C"] == 0
 
 
 def test_taken_cards_are_certain_until_discarded():
@@ -115,28 +83,6 @@ def test_taken_cards_are_certain_until_discarded():
     table.play("draw", "KD", "draw", "7D")
     assert estimate(table, 1)["7D"] == 0
     assert estimate(table, 1)["QH"] == pytest.approx(10 / 39)
-
-
-def test_cards_outside_a_small_deck_are_impossible():
-    from gin_env.game.rules import Rules
-
-    rules = Rules(ranks=5, suits=3, hand_size=3)
-    table = Table("AC 2C 5H", "4C 5C AS", upcard="2S", rules=rules)
-    probabilities = estimate(table, 0)
-    assert {text for text, value in probabilities.items() if value} == {
-        "3C",
-        "4C",
-        "5C",
-        "AH",
-        "2H",
-        "3H",
-        "4H",
-        "AS",
-        "3S",
-        "4S",
-        "5S",
-    }
-    assert probabilities["4C"] == pytest.approx(3 / 11)
 
 
 # --- Values that are easy to get wrong ----------------------------------------------------------------

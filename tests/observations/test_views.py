@@ -106,18 +106,10 @@ def test_scores_are_fractions_of_the_target_score(target, scores, shares):
         assert part(row, "opponent_score") == pytest.approx(shares[1 - player])
 
 
-def test_game_ends_at_its_target_score():
-    for target, over in ((30, True), (65, True), (66, False), (200, False)):
-        table = Table(
-            "AC 2C 3C 4H 5H 6H 7S 8S 9S KD",
-            "5C 6C 2H 3S 5D 7D 9D JD QH KS",
-            "KC",
-            "2D",
-            rules=Rules(target_score=target),
-            episode="game",
-        )
-        table.play("pass", "pass", "draw", "knock KD")  # for 65 points
-        assert table.games.done[0] == over, target
+@pytest.mark.parametrize(("limit", "share"), [(0, 0), (4, 0.4), (10, 1), (100, 1)])
+def test_knock_limit_is_a_share_of_ten_and_at_most_one(limit, share):
+    row = Table(HAND_0, HAND_1, "TD", rules=Rules(knock_limit=limit)).games.observations(ONE_GAME, 0)[0]
+    assert part(row, "knock_limit") == pytest.approx(share)
 
 
 def test_every_decision_has_its_own_random_number():

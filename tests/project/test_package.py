@@ -110,3 +110,9 @@ def test_only_kernel_modules_skip_type_checks():
     excused = {file for file in files if excuse in file.read_text()}
     assert excused == {file for file in files if re.search(r"^@kernel$", file.read_text(), re.MULTILINE)}
     assert not any("mypy: " in file.read_text() for file in files if file not in excused)
+
+
+def test_every_missing_package_is_named_with_its_extra():
+    for path in (ROOT / "gin_env").rglob("*.py"):
+        for raised in re.findall(r"raise ImportError\(.*?\) from", path.read_text(), re.DOTALL):
+            assert re.search(r'pip install ("gin-env\[\w+\]"|\w+)', raised), (path.name, raised)

@@ -132,6 +132,7 @@ def test_workflows_run_existing_make_targets_without_secrets():
         )
         assert "secrets." not in workflow
     assert called == {
+        "install",
         "test",
         "test-quick",
         "test-long",
@@ -149,13 +150,3 @@ def test_supported_pythons_are_tested():
     for name in ("tests.yml", "release.yml"):
         matrix = re.search(r"python: (\[.*\])", text(f".github/workflows/{name}"))
         assert json.loads(matrix[1]) == supported
-
-
-def test_texts_of_the_releasing_page_are_current():
-    page, project = text("docs/releasing.md"), tomllib.loads(text("pyproject.toml"))["project"]
-    assert f'version: "{project["version"]}"' in page
-    assert f"any of {len(gin_env.agents.names())} bots" in page
-    run = page.split("  run:\n", 1)[1].split("\n\n", 1)[0].splitlines()[1:]
-    assert [line.strip("- ").replace(" ", "") for line in run] == project["dependencies"]
-    for workflow in WORKFLOWS:
-        assert f"`{workflow.name}`" in page

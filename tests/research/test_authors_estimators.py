@@ -8,6 +8,7 @@ import pytest
 from gin_env import agents
 from gin_env.agents.turns import play_bot
 from gin_env.batch import Games
+from gin_env.game.actions import PASS
 from gin_env.game.cards import count_cards
 from research.papers.francis2021 import authors_estimators as authors
 from research.reproduce.experiment import Run
@@ -16,9 +17,12 @@ from research.reproduce.experiment import Run
 def test_every_completed_turn_is_scored_for_both_players():
     hands, seed = 40, 5
     scored = np.zeros((hands, 2), np.int64)
-    for positions, numbers, _ in authors.completed_turns(hands, seed):
+    for positions, numbers, turns in authors.completed_turns(hands, seed):
         assert all(count_cards(int(hand)) == 10 for hand in positions.hands)
-        scored[numbers, positions.view.records["player"]] += 1
+        places = numbers, positions.view.records["player"]
+        scored[places] += 1
+        passes = (positions.view.records["public"]["history"][:, :2] == PASS).sum(axis=1)
+        assert np.array_equal(turns, scored[places] + passes)
     games = Games(hands, episode="hand")
     games.start(games.everyone, np.full(hands, seed, np.uint64), np.arange(hands, dtype=np.uint64))
     running = games.everyone

@@ -15,11 +15,13 @@ from small_data_set import random_hands
 
 from gin_env.agents.hand_strength.features import hand_features
 from gin_env.game import cards
+from research.papers.francis2021 import authors_files as authors_003
+from research.papers.truong2021 import authors_files as authors
 from research.papers.truong2021 import authors_networks
-from research.papers.truong2021.hand_strength_networks import TABLE
-from research.reproduce import authors_files as authors
+from research.papers.truong2021.paper import TABLE
+from research.papers.truong2021.tensorflow_checkpoints import read_checkpoint
+from research.reproduce.by_id import find
 from research.reproduce.experiment import Run
-from research.reproduce.tensorflow_checkpoints import read_checkpoint
 
 RNG = np.random.default_rng(2)
 
@@ -106,6 +108,9 @@ def test_checkpoint_of_another_architecture_is_refused():
     for name in ("mlp-i", "dual-inception"):
         with pytest.raises(ValueError, match=f"not one of {name}"):
             authors.authors_network(name, tensors)
+    for name in tensors:
+        with pytest.raises(ValueError, match=f"not one of mlp: '{name}' is missing"):
+            authors.authors_network("mlp", {key: one for key, one in tensors.items() if key != name})
 
 
 def test_authors_rows_are_converted_to_hands_and_features(tmp_path):
@@ -179,18 +184,18 @@ def dense_layers(*sizes: int):
 def test_keras_layers_come_in_the_order_of_the_model(tmp_path, functional):
     layers = dict(zip("zab", dense_layers(3, 4, 5, 2), strict=True))
     write_keras(tmp_path / "model.h5", layers, functional)
-    read = authors.read_keras(tmp_path / "model.h5")
+    read = authors_003.read_keras(tmp_path / "model.h5")
     assert [bias.tolist() for _, bias in read] == [bias.tolist() for _, bias in layers.values()]
 
 
 def test_keras_reader_refuses_other_files(tmp_path):
     (tmp_path / "text.h5").write_text("not a model")
     with pytest.raises(ValueError, match="not a Keras model"):
-        authors.read_keras(tmp_path / "text.h5")
+        authors_003.read_keras(tmp_path / "text.h5")
 
 
 def test_dense_network_reads_the_authors_order_of_inputs():
-    network = authors.AuthorsDense(dense_layers(157, 100, 85, 60, 52))
+    network = authors_003.AuthorsDense(dense_layers(157, 100, 85, 60, 52))
     inputs = np.zeros((2, 157), np.float32)
     inputs[0, [3, 52, 53 + 7, 105 + 9]] = 1  # upcard 3, taken, discard 7, certain of card 9
     inputs[1, [3, 53 + 7, 105 + 9]] = 1
@@ -201,6 +206,9 @@ def test_dense_network_reads_the_authors_order_of_inputs():
     for kernel, bias in network.layers[1:]:
         x = 1 / (1 + np.exp(-(x @ kernel + bias)))
     np.testing.assert_allclose(network.probabilities(inputs), x, rtol=1e-5)
+    for sizes in ((157, 99, 85, 60, 52), (157, 100, 85, 52), (157, 100, 85, 60, 51)):
+        with pytest.raises(ValueError, match="must have layers of 100, 85, 60 and 52"):
+            authors_003.AuthorsDense(dense_layers(*sizes))
 
 
 def test_cnn_pads_and_flattens_as_tensorflow():
@@ -226,7 +234,7 @@ def test_cnn_pads_and_flattens_as_tensorflow():
         x = np.maximum(x, 0)
     expected = x.ravel() @ layers[2][0] + layers[2][1]
     with torch.inference_mode():
-        found = authors.authors_cnn(layers)(torch.from_numpy(image.transpose(2, 0, 1)[None]))
+        found = authors_003.authors_cnn(layers)(torch.from_numpy(image.transpose(2, 0, 1)[None]))
     np.testing.assert_allclose(found.numpy()[0], expected, rtol=1e-4, atol=1e-3)
 
 
@@ -235,6 +243,6 @@ def test_cnn_pads_and_flattens_as_tensorflow():
 
 def test_missing_checkout_says_what_to_do(tmp_path):
     with pytest.raises(ValueError, match="git clone"):
-        authors_networks.measure(Run(0, True, tmp_path / "work"))
+        find("002/authors-networks").measure(Run(0, True, tmp_path / "work"))
     with pytest.raises(FileNotFoundError, match="must be a checkout"):
-        authors_networks.measure(Run(0, True, tmp_path / "work", authors=tmp_path))
+        find("002/authors-networks").measure(Run(0, True, tmp_path / "work", authors=tmp_path))

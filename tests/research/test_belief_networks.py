@@ -6,7 +6,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 
-from gin_env.agents.search.belief import Belief, Chains  # noqa: E402
+from gin_env.agents.search.belief import Belief, Worlds  # noqa: E402
 from gin_env.agents.search.opponents import (  # noqa: E402
     MODELS,
     NUM_CONDUCT,
@@ -25,11 +25,11 @@ pytestmark = pytest.mark.compiled
 @pytest.mark.parametrize("bot", MODELS)
 def test_true_hand_has_a_better_shape_than_hands_drawn_card_by_card(bot):
     positions = collect_decisions(bot, 30, seed=99)
-    belief, shapes = Belief(estimator=MODELS[bot]), HandShapes(packaged_networks()[bot])
+    belief, shapes = Belief(MODELS[bot]), HandShapes(packaged_networks()[bot])
     ranks = []
     for index, hand in enumerate(positions.hands.tolist()):
-        chains = Chains(belief, positions.view[[index]], 15, np.random.default_rng(index))
-        scores = shapes(chains.view, chains.with_hand(hand))
+        worlds = Worlds(belief, positions.view[[index]], 15, np.random.default_rng(index))
+        scores = shapes(worlds.view, worlds.with_hand(hand))
         ranks.append((scores[0] > scores[1:]).mean())
     assert len(ranks) > 100
     assert np.mean(ranks) > 0.65

@@ -20,7 +20,7 @@ SIZE = abstractions.number_of_sets(KIND)
 
 
 def learner(probabilities: np.ndarray, candidates: int = WHICH) -> Strategy:
-    return Strategy(probabilities, KIND, candidates, False, np.zeros((3, 2), np.int64))
+    return Strategy(probabilities, KIND, candidates, False)
 
 
 @pytest.mark.parametrize("situation", SITUATIONS.values(), ids=SITUATIONS)

@@ -20,7 +20,6 @@ def done(monkeypatch) -> list[tuple]:
     def iterate(states, first, last, seed, exploration, strategy, regrets, sums):
         assert len(states) == 2
         assert states["public"]["rules"]["hand_size"].tolist() == [10, 10]
-        assert strategy.counts.shape == (3, 2)
         total = regrets[5].sum()
         assert strategy.probabilities[5] == (regrets[5, 0] / total if total else 0.5)
         parts.append((first, last, seed, exploration, strategy.abstraction, strategy.candidates))
@@ -61,7 +60,13 @@ def test_candidates_default_to_those_of_the_abstraction():
     assert [CFRSettings(name).candidates for name in KINDS] == ["least", "near", "least"]
     assert CFRSettings("plus", "all").which == CANDIDATES["all"]
     assert CFRSettings("plus").which == CANDIDATES["near"]
-    for wrong in ({"exploration": -0.1}, {"exploration": 1.1}, {"seed": -1}, {"abstraction": "no"}):
+    for wrong in (
+        {"exploration": -0.1},
+        {"exploration": 1.1},
+        {"seed": -1},
+        {"abstraction": "no"},
+        {"rules": "no"},
+    ):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             CFRSettings(**wrong)
 

@@ -12,9 +12,8 @@ import pytest
 from scipy import stats
 
 from gin_env.matches.matches import play_match
-from research.papers.truong2021.hand_strength_claims import TABLE, convergence, predicted, shape_of
-from research.papers.truong2021.hand_strength_figures import SCORES
-from research.questions.claims import (
+from research.papers.claims import (
+    PaperClaim,
     ensemble_slowdown,
     lead_difference,
     share_visited,
@@ -22,9 +21,16 @@ from research.questions.claims import (
     uncertain_likelihoods,
     undercuts_difference,
 )
+from research.papers.truong2021.hand_strength_claims import (
+    TABLE,
+    convergence,
+    data_lines,
+    predicted,
+    shape_of,
+)
+from research.papers.truong2021.hand_strength_figures import SCORES
 from research.reproduce.experiment import Run
 from research.reproduce.pages import PAGES
-from research.reproduce.paper_claims import PaperClaim
 from research.reproduce.verdicts import Claim, margin_for
 
 ROOT = Path(__file__).parents[2]
@@ -149,6 +155,14 @@ def test_fitted_claim_never_agrees():
     assert PaperClaim(*arguments).verdict(row | {"quick": True}) == ""
 
 
+@pytest.mark.parametrize("unit", ["times", "turns", "undercuts", "lead"])
+def test_only_win_rates_are_compared_with_half(unit):
+    """The margin of a ratio of 2 is a quarter of 2, not a quarter of 48."""
+    claim = PaperClaim("", ("a", "b"), "", 2, 2, unit=unit)
+    assert claim.verdict({"value": 2.6, "low": 2.55, "high": 2.65}) == "differs"
+    assert claim.verdict({"value": 2.4, "low": 2.35, "high": 2.45}) == "agrees"
+
+
 def test_undercuts_difference_compares_shares_of_knocks():
     one, other = (play_match("late-knock", knocker, 40, 0) for knocker in ("simple", "simple:knock_at=4"))
     value, (low, high) = undercuts_difference(one, other)
@@ -195,16 +209,26 @@ def test_shape_of_scores_follows_from_their_histogram():
     assert shape_of(counts) == pytest.approx((stats.skew(scores), stats.kurtosis(scores)))
 
 
+@pytest.mark.parametrize(("deviations", "verdict"), [((9, 8, 7), "agrees"), ((7, 8, 9), "differs")])
+def test_deviation_of_scores_falls_with_more_samples(deviations, verdict):
+    histogram = np.bincount([0, 1, 1, 2], minlength=len(SCORES) - 1).tolist()
+    rows = [
+        {"mean": mean, "deviation": deviation, "histogram": histogram}
+        for mean, deviation in enumerate(deviations)
+    ]
+    assert data_lines(rows)[0][3] == verdict
+
+
 def test_rows_of_table_1_are_compared_with_prediction_intervals():
     spread = np.linspace(-3, 3, 10)
     won = {name: (figures[2] + spread).tolist() for name, figures in TABLE.items()}
-    assert predicted(won)[2:] == ["14 of 14 (p = 1.000)", "agrees"]
+    assert predicted(won)[2:] == ("14 of 14 (p = 1.000)", "agrees")
     half = stats.t.ppf(0.975, 9) * np.std(spread, ddof=1) * math.sqrt(1.1)
     for number, (name, figures) in enumerate(list(TABLE.items())[:3]):
         won[name] = (figures[2] + spread + (half + 0.1) * (-1) ** number).tolist()
-    assert predicted(won)[2:] == ["11 of 14 (p = 0.030)", "differs"]
+    assert predicted(won)[2:] == ("11 of 14 (p = 0.030)", "differs")
     won[name] = (figures[2] + spread + half - 0.1).tolist()
-    assert predicted(won)[2:] == ["12 of 14 (p = 0.153)", "agrees"]
+    assert predicted(won)[2:] == ("12 of 14 (p = 0.153)", "agrees")
 
 
 def test_convergence_needs_flat_losses_that_end_at_the_lowest():
@@ -212,12 +236,14 @@ def test_convergence_needs_flat_losses_that_end_at_the_lowest():
         return {"after": [1, 64, 80, 96], "validation_losses": losses}
 
     good = [row(120, 100.9, 100.5, 100), row(120, 99.1, 100, 100)]
-    assert convergence(good)[2:] == ["2 of 2", "agrees"]
-    assert convergence([*good, row(120, 102, 100, 100)])[2:] == ["2 of 3", "differs"]
-    assert convergence([*good, row(90, 100, 100, 100)])[2:] == ["2 of 3", "differs"]
+    assert convergence(good)[2:] == ("2 of 2", "agrees")
+    assert convergence([*good, row(120, 102, 100, 100)])[2:] == ("2 of 3", "differs")
+    assert convergence([*good, row(90, 100, 100, 100)])[2:] == ("2 of 3", "differs")
 
 
 def test_methods_page_states_the_number_of_verdicts():
-    verdict = re.compile(r"\| *(?:agrees|differs|undecided|fitted|not testable)(?: \(\d+\))? *(?=\|)")
+    verdict = re.compile(
+        r"\| *(?:[✓✗?] )?(?:agrees|differs|undecided|fitted|not testable)(?: \(\d+\))? *(?=\|)"
+    )
     number = sum(len(verdict.findall(path.read_text())) for path in (ROOT / PAGES).glob("*.md"))
     assert f"about {round(number, -1)} verdicts" in (ROOT / PAGES / "methods.md").read_text(), number

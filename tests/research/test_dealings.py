@@ -8,7 +8,7 @@ import pytest
 from gin_env.game.engine import start_episode
 from gin_env.game.rules import Rules
 from gin_env.game.state import STATE
-from research.papers.gallucci2021.dealings import WAYS, explore_keeping, start_sample_keeping
+from research.papers.truong2021.dealings import WAYS, explore_keeping, start_sample_keeping
 
 pytestmark = pytest.mark.compiled
 

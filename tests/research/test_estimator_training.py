@@ -10,6 +10,7 @@ from damaged_files import any_numbers
 
 from gin_env import estimators
 from gin_env.estimators.neural import NnEstimator, find_weights
+from gin_env.game.rules import Rules
 from gin_env.training.estimators.positions import Positions, collect_positions
 from research.recipes.estimators import ensemble as ensemble_training
 from research.recipes.estimators.ensemble import _fit
@@ -18,6 +19,7 @@ torch = pytest.importorskip("torch")
 from gin_env.estimators import networks  # noqa: E402 (they need torch)
 from research.recipes.estimators import network_trainer  # noqa: E402
 
+BICYCLE = Rules.preset("bicycle")
 NETWORK_NAMES = ("nn", "shankar-cnn", "suit-equivariant")
 TINY = network_trainer.Course(rounds=2, hands=60, validation_hands=40, generations=2)
 
@@ -41,7 +43,7 @@ def make(name: str, setting: str):
 @pytest.fixture(scope="module")
 def weights(tmp_path_factory):
     path = tmp_path_factory.mktemp("weights") / "nn.safetensors"
-    network_trainer.train_network("nn", ["simple"], 4, TINY).save(path)
+    network_trainer.train_network("nn", ["simple"], 4, TINY, rules=BICYCLE).save(path)
     return path
 
 
@@ -82,6 +84,19 @@ def test_repeated_training_gives_the_same_weights(tmp_path):
 
 
 @pytest.mark.compiled
+def test_training_never_sees_the_hands_held_out(monkeypatch):
+    seeds = []
+
+    def collect(bots, hands, seed, *options):
+        seeds.append(seed)
+        return collect_positions(bots, hands, seed, *options)
+
+    monkeypatch.setattr(network_trainer, "collect_positions", collect)
+    network_trainer.train_network("nn", ["simple"], 4, TINY)
+    assert len(set(seeds)) == len(seeds) == 1 + TINY.rounds
+
+
+@pytest.mark.compiled
 def test_rounds_have_different_positions():
     first, again, other = (collect_positions(["simple"], 20, seed) for seed in (1, 1, 2))
     assert np.array_equal(first.hands, again.hands)
@@ -91,10 +106,11 @@ def test_rounds_have_different_positions():
 @pytest.mark.compiled
 def test_weights_are_stored_with_their_provenance(weights):
     network, metadata = networks.load("nn", weights)
-    trained = network_trainer.train_network("nn", ["simple"], 4, TINY).network
+    trained = network_trainer.train_network("nn", ["simple"], 4, TINY, rules=BICYCLE).network
     for name, tensor in trained.state_dict().items():
         assert torch.equal(tensor, network.state_dict()[name]), "as measured, so loaded"
-    assert (metadata["seed"], metadata["opponents"]) == (4, ["simple"])
+    assert (metadata["seed"], metadata["opponents"], metadata["rules"]) == (4, ["simple"], "bicycle")
+    assert metadata["command"].endswith(" --games 120 --seed 4 --opponents simple --rules bicycle")
     assert isinstance(NnEstimator(weights=str(weights)), NnEstimator)
 
 

@@ -149,7 +149,7 @@ def test_damaged_tables_raise_and_are_named(tmp_path):
         Frequencies.load(damaged)
     with pytest.raises(FileNotFoundError, match=r"nowhere\.npz"):
         estimators.make("bayes", table="nowhere.npz")
-    with pytest.raises(ValueError, match=r"unknown table of frequencies 'nobody'; choose from .*simple"):
+    with pytest.raises(ValueError, match=r"unknown table 'nobody'; choose from .*simple"):
         estimators.make("bayes", table="nobody")
     with pytest.raises(TypeError, match="table must be a name or a path"):
         estimators.make("bayes", table=3)

@@ -7,19 +7,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from bot_positions import holding
 from small_data_set import random_hands, tiny_data
 
 from gin_env import cards
 from gin_env.agents.hand_strength import networks, weights
-from gin_env.agents.hand_strength.features import CARD_ORDERS, INTERACTIONS, SUIT_ORDERS, hand_features
-from gin_env.agents.hand_strength.networks import ARCHITECTURES, build, value_averaged_over_suits
+from gin_env.agents.hand_strength.features import hand_features
+from gin_env.agents.hand_strength.networks import ARCHITECTURES
+from gin_env.agents.registry import BOTS
 from gin_env.game.engine import start_episode
 from gin_env.game.melds import best_melds, completes_meld
 from gin_env.game.rules import Rules
 from gin_env.game.state import STATE
 from gin_env.support.array_files import ArrayFileError
 from gin_env.support.tensor_files import TensorFileError
-from research.recipes.hand_strength import data_sets, recipes, trainer
+from research.recipes.hand_strength import architectures, data_sets, recipes, trainer
+from research.recipes.hand_strength.architectures import INTERACTIONS, build
 from research.recipes.hand_strength.data_sets import (
     DataSet,
     average_identical,
@@ -28,6 +31,13 @@ from research.recipes.hand_strength.data_sets import (
 )
 from research.recipes.hand_strength.selection import Contestant
 from research.recipes.hand_strength.simulation import start_sample
+from research.recipes.hand_strength.suits import (
+    CARD_ORDERS,
+    SUIT_ORDERS,
+    AveragedOffensiveBot,
+    permuted_suits,
+    value_averaged_over_suits,
+)
 from research.recipes.hand_strength.trainer import (
     SCHEDULES,
     HandStrengthSettings,
@@ -86,7 +96,7 @@ def test_interaction_terms_are_the_126_pairs_of_the_paper():
     neighbours = {sum(pair) - ace for pair in INTERACTIONS.tolist() if ace in pair}
     assert neighbours == {cards.card_id(text) for text in ("AC", "AD", "AS", "2H")}  # the paper's example
     x, _ = hand_features(np.array([cards.parse("4H 5H 5S KD AD")], np.uint64))
-    terms = networks.Interactions()(torch.from_numpy(x))[0]
+    terms = architectures.Interactions()(torch.from_numpy(x))[0]
     held = [INTERACTIONS[index].tolist() for index in terms.nonzero()[:, 0].tolist()]
     assert sorted(map(sorted, held)) == sorted(
         sorted(map(cards.card_id, pair)) for pair in (("4H", "5H"), ("5H", "5S"))
@@ -240,12 +250,16 @@ def test_unknown_data_names_raise():
 # --- Networks -------------------------------------------------------------------------------------------
 
 
+def num_parameters(architecture: str) -> int:
+    return sum(parameter.numel() for parameter in build(architecture).parameters())
+
+
 @pytest.mark.parametrize(
     ("architecture", "parameters"),
     [("mlp", 1_761), ("mlp-i", 2_945), ("dual-inception", 9_057), ("dual-inception-16", 35_937)],
 )
 def test_parameter_counts_match_the_paper(architecture, parameters):
-    assert build(architecture).parameter_count == parameters
+    assert num_parameters(architecture) == parameters
 
 
 def test_inception_is_a_convolution_over_suits_and_ranks():
@@ -292,7 +306,7 @@ def test_value_averaged_over_suits_is_invariant(architecture):
         value = value_averaged_over_suits(network, x, macro, o)
         plain = network(x, macro, o)
         for order in (1, 9, 23):
-            moved = networks.permuted_suits(x, order), macro, networks.permuted_suits(o, order)
+            moved = permuted_suits(x, order), macro, permuted_suits(o, order)
             assert torch.allclose(value_averaged_over_suits(network, *moved), value, atol=1e-3)
             same = torch.allclose(network(*moved), plain, atol=1e-3)
             # Message passing has no order of suits to begin with, and without cards there are no suits.
@@ -399,13 +413,28 @@ def test_control_networks_ignore_cards_or_adjacency():
     with torch.no_grad():
         blind = build("macro-only", seed=1)
         assert torch.equal(blind(x, macro, o), blind(1 - x, macro, 1 - o))
-        mixed, plain = networks.MixedInception(4), networks.Inception(4)
+        mixed, plain = architectures.MixedInception(4), networks.Inception(4)
         plain.load_state_dict(mixed.state_dict())
         order = np.random.default_rng(0).permutation(52)
         assert torch.equal(mixed(x), plain(x[:, torch.from_numpy(order)]))
     assert (np.abs(np.diff(order)) == 1).sum() <= 4  # next to each other by chance only
-    assert build("macro-only").parameter_count == 129
-    assert build("dual-inception-mixed").parameter_count == 9057
+    assert num_parameters("macro-only") == 129
+    assert num_parameters("dual-inception-mixed") == 9057
+
+
+def test_suits_can_be_averaged(tmp_path):
+    """With averaged suits, a hand with swapped suits gets the same discard with swapped suits."""
+    described = {"architecture": "dual-inception", "data": {"estimator": "uniform"}}
+    weights.save_network(tmp_path / "random.safetensors", build("dual-inception"), described)
+    bot = AveragedOffensiveBot(str(tmp_path / "random.safetensors"))
+    first = holding("4H 5H 9H 2C 3D TS JD QD 8C 7S", "AD", "KH")
+    second = holding("4S 5S 9S 2H 3C TD JC QC 8H 7D", "AC", "KS")  # H -> S -> D -> C -> H
+    moved = dict(zip("HSDC", "SDCH", strict=True))
+    ours, theirs = (
+        cards.card_text(int(bot.act(table.games.views(np.zeros(1, np.int64)))[0]) % 52)
+        for table in (first, second)
+    )
+    assert theirs == ours[0] + moved[ours[1]]
 
 
 # --- Files ----------------------------------------------------------------------------------------------
@@ -434,13 +463,12 @@ def test_invalid_network_files_raise(tmp_path):
 
 
 def test_packaged_networks_match_their_recipes():
-    for name in weights.packaged_names():
+    for name in BOTS.packaged("offensive", "network"):
         recipe = recipes.find_recipe(name)
-        network, metadata = weights.find_network(name)
+        _, metadata = weights.find_network(name)
         assert metadata["architecture"] == recipe.architecture
         assert metadata["data"]["name"] == recipe.data_set
         assert metadata["command"].startswith(f"gin-rummy train hand-strength {name} ")
-        assert network.parameter_count == build(recipe.architecture).parameter_count
     with pytest.raises(ValueError, match="unknown network 'dual'; choose from"):
         weights.find_network("dual")
 
@@ -469,3 +497,14 @@ def test_stored_data_of_other_settings_are_refused(tmp_path):
     stored.rename(recipes.data_file(tmp_path, "simple", "last", "uniform", 20, 1))
     with pytest.raises(ValueError, match="holds other data: seed 0, not 1"):
         recipes.load_or_generate(tmp_path, "simple", seed=1, **few)
+
+
+@pytest.mark.parametrize("scored", [False, True])
+def test_predictions_read_the_features_that_were_learned(scored):
+    """A network that returns the deadwood shows which one it was given."""
+    data = tiny_data(40)
+    data.deadwood = data.deadwood + np.uint8(100)
+    network = type("Deadwood", (), {"eval": lambda _: None, "__call__": lambda _, x, macro, o: macro[:, 0]})()
+    rows = np.arange(5, 35)
+    found = trainer.predict(network, data, rows, scored_deadwood=scored)
+    assert found.tolist() == (data.deadwood[rows] - 100 * (not scored)).tolist()

@@ -1,5 +1,6 @@
 """Selection among trained hand-strength networks."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -8,6 +9,7 @@ pytest.importorskip("torch")
 
 from typer.testing import CliRunner
 
+from gin_env import Rules
 from gin_env.agents.hand_strength.weights import load_network
 from research.__main__ import app
 from research.recipes.hand_strength import selection
@@ -41,7 +43,11 @@ def test_candidate_with_the_most_wins_is_kept(data, monkeypatch):
 
 def test_validation_games_are_always_the_same(data):
     trainer = train(data, SETTINGS)
-    assert validation_match(trainer, 40).as_dict() == validation_match(trainer, 40).as_dict()
+    match = validation_match(trainer, 40)
+    assert match.as_dict() == validation_match(trainer, 40).as_dict()
+    assert match.rules == Rules()
+    trainer.data = replace(data, metadata=data.metadata | {"rules": "straight"})
+    assert validation_match(trainer, 4).rules == Rules.preset("straight")
 
 
 def test_single_candidate_equals_plain_training(data):

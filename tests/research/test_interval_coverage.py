@@ -10,6 +10,7 @@ from gin_env.matches.intervals import (
     win_rate_interval,
 )
 from research.questions import interval_coverage
+from research.reproduce.by_id import find
 
 # --- Coverage -----------------------------------------------------------------------------------------
 
@@ -29,6 +30,6 @@ def test_coverage_is_counted_in_real_matches():
     other = play_match("simple", "simple", 200, seed=1, episode="hand")
     difference = interval_coverage.difference_row(match, other, 5)
     assert difference["value"] == pytest.approx(100 * (match.win_rate - other.win_rate), abs=0.001)
-    rate, less = interval_coverage.coverage_table([row, difference]).splitlines()[2:]
+    rate, less = find("interval-coverage").table([row, difference]).splitlines()[2:]
     assert rate.startswith("| `random-discard` against `simple` | 40 hands |")
     assert less.startswith("| `random-discard` less `simple`, against `simple` | 40 hands |")

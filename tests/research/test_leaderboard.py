@@ -11,12 +11,13 @@ from typer.testing import CliRunner
 from gin_env.matches.matches import MatchResult
 from research.__main__ import app
 from research.questions import bots
-from research.questions.leaderboard import PARTS, leaderboard_table, microseconds
+from research.questions.leaderboard import leaderboard_table, microseconds
 from research.reproduce import pages, results
-from research.reproduce.registry import EXPERIMENTS, find
+from research.reproduce.by_id import EXPERIMENTS, find
 from research.reproduce.results import load, measure
 
 ROOT = Path(__file__).parents[2]
+PARTS = find("leaderboard").parts
 RESULTS = ROOT / pages.RESULTS
 
 
@@ -27,11 +28,10 @@ def match(a: str, b: str, wins: int, low: float, high: float) -> dict:
     return played.as_dict() | {"interval": [low, high]}
 
 
-def tournament(deviations: bool = True) -> list[dict]:
+def tournament() -> list[dict]:
     """Return a tournament of `utility`, `simple` and `policy` as rows."""
     rated = {"entrants": ["utility", "simple", "policy"], "ratings": [1520.4, 1390.0, 1589.6]}
-    if deviations:
-        rated["deviations"] = [2.1, 2.0, 3.0]
+    rated["deviations"] = [2.1, 2.0, 3.0]
     matches = (
         match("utility", "simple", 160, 0.74, 0.85),
         match("utility", "policy", 80, 0.34, 0.46),
@@ -87,38 +87,20 @@ def lines(rows: list[dict]) -> list[str]:
 # --- Table ----------------------------------------------------------------------------------------------
 
 
-def test_table_is_sorted_by_rating_with_each_bots_figures():
+def test_table_is_sorted_by_games_won_with_each_bots_figures():
+    """Each column of exploiters has one method and one budget."""
     assert lines(rows_of(PARTS_ROWS)) == [
-        "| `policy` |  | 1590 ± 3.0 | 65.0 | 70.0 (63.0 to 76.0) | 14 | 56.0 (55.0 to 57.0) "
-        "| search, 256 worlds, 4,000 games |",
-        "| `utility` | yes | 1520 ± 2.1 | 60.0 | 80.0 (74.0 to 85.0) |  |  |  |",
-        "| `simple` |  | 1390 ± 2.0 | 25.0 |  | 0.077 | 80.0 (79.0 to 81.0) | PPO, 6 million decisions |",
+        "| `policy` |  | 65.0 | 70.0 (63.0 to 76.0) | 14 | 40.0 (39.0 to 41.0) |  |",
+        "| `utility` | yes | 60.0 | 80.0 (74.0 to 85.0) |  |  |  |",
+        "| `simple` |  | 25.0 |  | 0.077 | 80.0 (79.0 to 81.0) | 70.0 (78.0 to 88.0) |",
     ]
-
-
-def test_best_exploiter_names_its_method():
-    expected = "| 40.0 (39.0 to 41.0) | PPO, 6 million decisions |"
-    assert lines(rows_of({"tournament": tournament(), "exploit": EXPLOITS}))[0].endswith(expected)
-
-
-def test_search_that_assumes_another_opponent_is_ignored():
-    assert lines(rows_of({"tournament": tournament(), "search/strength": STRENGTH}))[2].endswith("|  |  |  |")
 
 
 def test_unmeasured_cells_are_empty():
-    assert lines(rows_of({"tournament": tournament(deviations=False)})) == [
-        "| `policy` |  | 1590 | 65.0 | 70.0 (63.0 to 76.0) |  |  |  |",
-        "| `utility` | yes | 1520 | 60.0 | 80.0 (74.0 to 85.0) |  |  |  |",
-        "| `simple` |  | 1390 | 25.0 |  |  |  |  |",
-    ]
-
-
-def test_table_without_ratings_is_sorted_by_games_won():
-    unrated = [row | {"ratings": [], "deviations": []} for row in tournament()]
-    assert [line[:14] for line in lines(rows_of({"tournament": unrated}))] == [
-        "| `policy` |  ",
-        "| `utility` | ",
-        "| `simple` |  ",
+    assert lines(rows_of({"tournament": tournament()})) == [
+        "| `policy` |  | 65.0 | 70.0 (63.0 to 76.0) |  |  |  |",
+        "| `utility` | yes | 60.0 | 80.0 (74.0 to 85.0) |  |  |  |",
+        "| `simple` |  | 25.0 |  |  |  |  |",
     ]
 
 
@@ -166,7 +148,7 @@ def test_page_lists_sources_and_missing_parts(tmp_path):
         "Not measured yet: `python -m research run search/strength`.  ",
         "Not measured yet: `python -m research run search/budgets`.",
     ]
-    assert "| `policy` |  | 1590 ± 3.0 | 65.0 | 70.0 (63.0 to 76.0) | 14 |  |  |" in made
+    assert "| `policy` |  | 65.0 | 70.0 (63.0 to 76.0) | 14 |  |  |" in made
     store(tmp_path, "exploit", EXPLOITS)
     store(tmp_path, "exploit-search", SEARCHES)
     store(tmp_path, "exploit-all", SEARCHES)
@@ -201,7 +183,6 @@ def test_variants_have_no_row():
 
 
 def test_every_part_can_be_measured():
-    assert find("leaderboard").parts == PARTS
     assert all(find(part).measure for part in PARTS)
 
 

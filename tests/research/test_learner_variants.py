@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -49,7 +50,28 @@ def test_variant_learns_and_plays(variant, tmp_path):
     before = [parameter.clone() for parameter in learner.parameters]
     assert learner.update(1.0)[0] > 0
     assert all((old != new).any() for old, new in zip(before, learner.parameters, strict=True))
-    assert play_match(VariantBot(learner, variant), "random", 20, seed=1).games == 20
+    bot = VariantBot(learner, variant)
+    assert play_match(bot, "random", 20, seed=1).games == 20
+    kept = {*map(id, bot.network.parameters())}
+    assert not kept & {*map(id, learner.network.parameters())}, "the bot would learn with its learner"
+
+
+def test_training_is_annealed_from_all_to_nothing():
+    class Noted:
+        def __init__(self, settings):
+            self.left = []
+
+        def begin(self):
+            pass
+
+        collect = begin
+
+        def update(self, left):
+            self.left.append(left)
+            return 25, {}
+
+    learner, decisions = learner_variants.learn(Noted, SimpleNamespace(total_timesteps=100))
+    assert (learner.left, decisions) == ([1, 0.75, 0.5, 0.25], 100)
 
 
 def test_magnet_pulls_back_to_the_average(tmp_path):

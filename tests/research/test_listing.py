@@ -2,6 +2,7 @@
 
 import json
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,8 @@ import pytest
 from gin_env.agents.registry import BOTS
 from gin_env.estimators.registry import ESTIMATORS
 from research.reproduce import listing
+from research.reproduce.by_id import EXPERIMENTS, RESEARCH
 from research.reproduce.pages import RESULTS as FOLDER
-from research.reproduce.registry import EXPERIMENTS
 from research.reproduce.results import load, path_of, stored
 
 RESULTS = Path(__file__).parents[2] / FOLDER
@@ -22,6 +23,17 @@ RESULTS = Path(__file__).parents[2] / FOLDER
 )
 def test_duration_is_formatted_with_its_unit(seconds, text):
     assert listing.duration(seconds) == text
+
+
+def test_declared_functions_exist():
+    """They are imported only when they are called."""
+    found = 0
+    for file in RESEARCH.glob("**/experiments.toml"):
+        package = ".".join(file.relative_to(RESEARCH.parent).parent.parts)
+        for module, name in re.findall(r'"(\w+)\.(?!png|py)([a-z]\w*)"', file.read_text()):
+            assert hasattr(import_module(f"{package}.{module}"), name), (file, module, name)
+            found += 1
+    assert found > 50
 
 
 def test_experiments_are_selected_by_id_prefix():

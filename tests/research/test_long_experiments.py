@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from gin_env.training.runs import RunSettings
+from gin_env.training.settings import PPOSettings
 from research.papers.gallucci2021 import cfr_training
-from research.papers.truong2021 import authors_training, hand_strength_networks
+from research.papers.truong2021 import authors_networks, hand_strength_networks
+from research.papers.truong2021.paper import TABLE
 from research.questions import generations
 from research.recipes.cfr.trainer import train_table
-from research.recipes.hand_strength import trainer
+from research.recipes.hand_strength import selection, trainer
 from research.recipes.hand_strength.trainer import HandStrengthSettings, Schedule
+from research.reproduce.by_id import find
 from research.reproduce.experiment import Run
 
 pytestmark = pytest.mark.compiled
@@ -43,7 +47,7 @@ def test_long_training_table_shows_the_mean_and_each_seed():
         for seed, wins in ((1, (50.0, 30.0)), (2, (60.0, 33.0)))
         for opponent, won in zip(("simple", "cfr"), wins, strict=True)
     ]
-    *_, line, _, intervals = cfr_training.long_training_table(rows).splitlines()
+    *_, line, _, intervals = find("000/ten-million").table(rows).splitlines()
     assert line == "| 100 | 15 % | 55.00 (50.00, 60.00) | 31.50 (30.00, 33.00) |"
     assert intervals == "Intervals are at most ± 0.20."
 
@@ -91,23 +95,49 @@ def test_networks_are_selected_by_validation_games(tmp_path, monkeypatch):
 
     monkeypatch.setattr(hand_strength_networks, "play_network", lambda run, path, label: Match(shown[label]))
     trainings = [
-        {"seed": seed, "validated": validated, "train_losses": [9.0, 8.0], "validation_losses": [9.5, 8.5]}
-        for seed, validated in enumerate((0.4, 0.45))
+        {"validated": validated, "train_losses": [9.0, 8.0], "validation_losses": [9.5, 8.5]}
+        for validated in (0.4, 0.45)
     ]
-    rows = hand_strength_networks.network_rows(
-        Run(0, True, tmp_path), "x", [(Path("none"), one) for one in trainings]
-    )
+    settings = [HandStrengthSettings("mlp", Schedule(4, 8, 1e-3, 0.5, 2), seed=seed) for seed in (0, 1)]
+    for one in settings:
+        (tmp_path / f"x-{one.seed}.safetensors").touch()
+    loaded = iter(trainings)
+    monkeypatch.setattr(hand_strength_networks, "load_network", lambda path: (None, next(loaded)))
+    rows = hand_strength_networks.network_rows(Run(0, True, tmp_path), "x", None, settings)
     assert [row["selected"] for row in rows] == [False, True]
     assert [row["won"] for row in rows] == [60.0, 50.0]
     assert [row["validated"] for row in rows] == [40.0, 45.0]
     assert [row["validation_loss"] for row in rows] == [8.5, 8.5]
 
 
+def test_each_seed_has_its_own_network(tmp_path, monkeypatch):
+    """A file shared by all seeds would show the figures of one network as those of ten."""
+
+    def train(states, one):
+        return SimpleNamespace(network=None, describe=lambda: {"seed": one.seed})
+
+    monkeypatch.setattr(trainer, "train", train)
+    monkeypatch.setattr(selection, "validation_match", lambda *_: SimpleNamespace(win_rate=0.5))
+    module = hand_strength_networks
+    monkeypatch.setattr(module, "save_network", lambda path, _, about: path.write_text(json.dumps(about)))
+    monkeypatch.setattr(module, "load_network", lambda path: (None, json.loads(path.read_text())))
+    monkeypatch.setattr(module, "play_network", lambda *_: None)
+    monkeypatch.setattr(module, "network_row", lambda _, **about: about)
+    monkeypatch.setattr(module, "losses_row", lambda training, **_: {"trained": training["seed"]})
+    settings = [SimpleNamespace(seed=seed) for seed in (4, 5)]
+    rows = module.network_rows(Run(0, True, tmp_path), "x", None, settings)
+    assert [(row["seed"], row["trained"]) for row in rows] == [(4, 4), (5, 5)]
+
+
 def test_each_training_has_its_own_file_and_paper_row():
-    trainings = (*authors_training.TRAININGS, *authors_training.MORE_TRAININGS)
+    trainings = [
+        authors_networks.Training(**fields)
+        for name in ("002/authors-features", "002/authors-features-more")
+        for fields in find(name).measure.keywords["trainings"]
+    ]
     assert len({training.label for training in trainings}) == len(trainings)
     networks = {training.network for training in trainings}
-    assert networks == set(hand_strength_networks.TABLE) - {"dual-inception-16-random-16-augmented"}
+    assert networks == set(TABLE) - {"dual-inception-16-random-16-augmented"}
 
 
 def test_trainings_with_other_seeds_have_their_own_lines():
@@ -117,7 +147,7 @@ def test_trainings_with_other_seeds_have_their_own_lines():
         | ({"unmelded": [won + 5, won + 4, won + 6]} if epoch == 36 else {})
         for seed, epoch, won in ((0, 3, 30.0), (0, 36, 10.0), (1, 36, 40.0))
     ]
-    assert authors_training.table(rows).splitlines()[2:] == [
+    assert authors_networks.trainings_table(rows).splitlines()[2:] == [
         "| `mlp-random-16` | 500 | 0 | 159.4; 44.0 ± 0.8 | 137.0; 30.0 (29.0 to 31.0) "
         "| 104.0; 10.0 (9.0 to 11.0) | 15.0 (14.0 to 16.0) |",
         "| `mlp-random-16` | 500 | 1 | 159.4; 44.0 ± 0.8 |  "
@@ -129,18 +159,14 @@ def test_schedule_resumes_from_its_checkpoint(tmp_path):
     from small_data_set import tiny_data
 
     data, settings = tiny_data(40), HandStrengthSettings("mlp", Schedule(4, 8, 1e-3, 0.5, 2))
-    path = tmp_path / "checkpoint.safetensors"
     whole = trainer.train(data, settings)
-    run = hand_strength_networks.continued(path, data, settings)
-    assert run.epoch == 0
-    run.run_epoch()
-    run.run_epoch()
-    run.save_checkpoint(path)
-    run = hand_strength_networks.continued(path, data, settings)
-    assert run.epoch == 2
-    run.run_epoch()
-    run.run_epoch()
-    assert run.validation_losses == whole.validation_losses
+    run = Run(0, True, tmp_path)
+    ((epoch, _),) = hand_strength_networks.networks_by_epoch(run, "x", "x", data, settings, [2])
+    assert epoch == 2
+    _, (epoch, path) = hand_strength_networks.networks_by_epoch(run, "x", "x", data, settings, [2, 4])
+    assert epoch == 4
+    stored = hand_strength_networks.load_network(path)[1]
+    assert stored["validation_losses"] == pytest.approx(whole.validation_losses)
 
 
 def test_pools_exclude_their_left_out_and_the_held_out_bots():
@@ -149,7 +175,7 @@ def test_pools_exclude_their_left_out_and_the_held_out_bots():
     for left_out, pool in others:
         assert set(whole[1]) - set(pool) == {left_out.strip("`")}
     for _, pool in generations.LEFT_OUT.items():
-        assert not {bot.partition(":")[0] for bot in (*pool, *RunSettings.bots)} & set(generations.HELD_OUT)
+        assert not {bot.partition(":")[0] for bot in (*pool, *PPOSettings.bots)} & set(generations.HELD_OUT)
     assert "late-knock" not in generations.HELD_OUT  # almost `simple:knock_at=0`, which is in the pools
 
 

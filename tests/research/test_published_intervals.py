@@ -23,10 +23,11 @@ from gin_env.matches.intervals import (
     win_rate_interval,
 )
 from gin_env.matches.matches import play_match
-from research.questions.claims import lead_difference, undercuts_difference
-from research.reproduce.experiment import deal_counts, gain_row, match_row, moments_of, plus_minus, ratio_row
+from research.papers.claims import lead_difference, undercuts_difference
+from research.reproduce.experiment import deal_counts, gain_row, match_row, moments_of, ratio_row
 from research.reproduce.pages import RESULTS as FOLDER
 from research.reproduce.results import load, stored
+from research.reproduce.tables import cell_text
 
 pytestmark = pytest.mark.compiled
 
@@ -77,7 +78,7 @@ def test_moments_determine_the_interval_of_a_ratio():
     row = ratio_row(totals, counts, 9, "share")
     value, low, high = (row[key] for key in ("share", "share_low", "share_high"))
     assert figures_of_moments(row, "share_") == pytest.approx([value, low, high])
-    assert plus_minus(row, 2, "share", "+") == f"+{value:.2f} ± {(high - low) / 2:.2f}"
+    assert cell_text("{share:±+.2f}", [row]) == f"+{value:.2f} ± {(high - low) / 2:.2f}"
     assert ratio_row(totals)["value"] == pytest.approx(totals.mean())
     value, half = value_and_half(moments_of(totals, counts))
     ratio = totals.sum() / counts.sum()

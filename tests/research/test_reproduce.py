@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from stored_intervals import interval_of_counts
 from typer.testing import CliRunner
+from unplayed_runs import match_result
 
 from gin_env import agents
 from gin_env.agents.cfr.abstractions import PAPER, decision_slices
@@ -20,14 +21,15 @@ from gin_env.agents.cfr.table import packaged_table
 from gin_env.agents.tonic import TonicBot
 from gin_env.matches import match_log
 from gin_env.matches.differences import win_rate_difference
-from gin_env.matches.matches import DEAL_RESULT, MatchResult, play_match
+from gin_env.matches.matches import play_match
 from research.__main__ import app
+from research.papers import claims
+from research.papers.francis2021 import estimator_time
 from research.papers.gallucci2021 import cfr_training, fitness
-from research.questions import claims
 from research.reproduce import experiment as experiments
 from research.reproduce import pages, results
+from research.reproduce.by_id import EXPERIMENTS, find
 from research.reproduce.experiment import Experiment, Run, deal_counts, match_row, named
-from research.reproduce.registry import EXPERIMENTS, find
 from research.reproduce.results import deck_keys, load, stored
 
 pytestmark = pytest.mark.compiled
@@ -35,6 +37,8 @@ pytestmark = pytest.mark.compiled
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / pages.RESULTS
 STORED = stored(RESULTS)
+HOMES = (pages.RESULTS, Path("results"))
+"""Folders of the results, in this commit and in older ones."""
 IN_THE_SUITE = ("002/late-knock", "001/figure-2", "002/figure-7", "control-bots")
 """Experiments that run in seconds; `make test-long` runs the others."""
 WITHOUT_BOTS = ("learning/small-gin",)
@@ -112,7 +116,7 @@ def test_list_of_a_paper_shows_time_and_requirements(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["000/claim"], "unknown experiment '000/claim'; choose from 000/card-values"),
+        (["000/claim"], "unknown experiment '000/claim'; the nearest are 000/claims"),
         (["001/trials"], "001/trials is measured by another program: python -m research tune tonic"),
     ],
 )
@@ -174,7 +178,10 @@ def test_rows_of_older_results_are_in_their_commit():
     for name in older:
         result = load(RESULTS, name)
         commit = result.commit.removesuffix("-stored")
-        stored = json.loads(git_output(ROOT, "show", f"{commit}:results/{name}.json"))["rows"]
+        path = git_output(
+            ROOT, "ls-tree", "-r", "--name-only", commit, *(f"{at}/{name}.json" for at in HOMES)
+        )
+        stored = json.loads(git_output(ROOT, "show", f"{commit}:{path}"))["rows"]
         assert sorted(map(str, stored)) == sorted(map(str, result.rows)), name
     assert len(older) >= 2
 
@@ -215,23 +222,18 @@ def test_tables_of_result_pages_have_at_most_twenty_rows():
             assert len(table.splitlines()) - 2 <= 20, (path.name, table.splitlines()[0])
 
 
-def test_result_pages_have_little_text_outside_tables():
-    blocks = re.compile(r"<!-- result .*?<!-- end -->", re.DOTALL)
-    texts = [path.read_text() for path in (ROOT / pages.PAGES).glob("*.md")]
-    assert sum(len(blocks.sub("", text).split()) for text in texts) <= 8000
-
-
-@pytest.mark.parametrize(
-    ("name", "picture"),
-    [(name, picture) for name in STORED if name in EXPERIMENTS for picture in EXPERIMENTS[name].pictures],
-)
-def test_pictures_are_drawn_from_the_results(name, picture):
-    drawn = pages.drawn_from(ROOT / pages.FIGURES / picture)
-    assert drawn == load(RESULTS, name).digest, "run python -m research pages"
+def test_pictures_are_drawn_from_the_results():
+    drawn = pages.sources(ROOT)
+    for one in EXPERIMENTS.values():
+        current = {part: load(RESULTS, part).digest for part in one.parts or (one.id,) if part in STORED}
+        for picture in one.pictures:
+            assert drawn.pop(picture) == current, "run python -m research pages"
+            assert (ROOT / pages.FIGURES / picture).read_bytes().startswith(b"\x89PNG")
+    assert drawn == {}
 
 
 def test_outdated_page_is_rewritten(tmp_path):
-    page = tmp_path / pages.PAGES / "paper-002.md"
+    page = tmp_path / pages.PAGES / "truong2021.md"
     page.parent.mkdir(parents=True)
     page.write_text("before\n<!-- result 002/late-knock -->\nold\n<!-- end -->\nafter <!-- end -->\n")
     result = load(RESULTS, "002/late-knock")
@@ -278,16 +280,21 @@ def test_invalid_block_raises(text, message):
         pages.rewritten(text, RESULTS, EXPERIMENTS)
 
 
-def test_picture_stores_the_digest_of_its_result(tmp_path):
-    picture = tmp_path / "picture.png"
+def test_picture_is_drawn_again_if_its_result_changed(tmp_path):
+    (tmp_path / pages.PAGES).mkdir(parents=True)
+    (tmp_path / pages.FIGURES).mkdir(parents=True)
     result = load(RESULTS, "000/early-knock")
-    fitness.draw_early_knock(result.rows, picture, result.origin)
-    assert pages.drawn_from(picture) is None
-    pages.stamp(picture, "0123456789abcdef0123456789abcdef")
-    assert pages.drawn_from(picture) == "0123456789abcdef0123456789abcdef"
-    image = pytest.importorskip("PIL.Image").open(picture)
-    image.verify()
-    assert pages.drawn_from(tmp_path / "none.png") is None
+    result.save(tmp_path / pages.RESULTS)
+    chosen = {result.id: EXPERIMENTS[result.id]}
+    (name,) = chosen[result.id].pictures
+    picture = tmp_path / pages.FIGURES / name
+    assert picture in pages.rewrite(tmp_path, chosen)
+    assert pages.sources(tmp_path) == {name: {result.id: result.digest}}
+    assert pages.rewrite(tmp_path, chosen) == []
+    picture.unlink()
+    assert pages.rewrite(tmp_path, chosen) == [picture]
+    replace(result, rows=[*result.rows[:-1], result.rows[-1] | {"won": 50.0}]).save(tmp_path / pages.RESULTS)
+    assert {picture, tmp_path / pages.SOURCES} <= set(pages.rewrite(tmp_path, chosen))
 
 
 def test_invalid_result_file_raises(tmp_path):
@@ -362,42 +369,41 @@ def test_command_includes_a_non_default_seed(tmp_path):
 # --- Claims ---------------------------------------------------------------------------------------------
 
 
-def match_result(
-    bots: tuple[str, str], deals: list[tuple[int, int, int, int]], **counts: object
-) -> MatchResult:
-    """Return a match with deals given as (wins of a, wins of b, points of a, points of b)."""
-    each = np.zeros(len(deals), DEAL_RESULT)
-    each["wins"] = [deal[:2] for deal in deals]
-    each["points"] = [deal[2:] for deal in deals]
-    each["hands"] = 2
-    sums = [int(total) for total in np.sum(deals, axis=0)]
-    pairs = dict.fromkeys(("knocks", "gins", "undercuts"), (0, 0))
-    return MatchResult(
-        bots,
-        2 * len(deals),
-        0,
-        "game",
-        (sums[0], sums[1]),
-        hands=2 * len(deals),
-        voids=0,
-        turns=0,
-        points=(sums[2], sums[3]),
-        deals=each,
-        **pairs,
-    )
+def test_estimators_are_timed_with_memories_that_grow_through_the_hand(monkeypatch):
+    """Advancing a memory takes one second, and an estimate from scratch three."""
+    clock = [0]
+
+    class Counter:
+        def new_memory(self, count):
+            return np.zeros(count, np.int64)
+
+        def advance(self, view, memory):
+            before.extend(memory.tolist())
+            memory += 1
+            clock[0] += 1
+
+        def estimate(self, view):
+            clock[0] += 3
+
+    before: list[int] = []
+    monkeypatch.setattr(estimator_time.time, "process_time", lambda: clock[0])
+    with_memory, from_scratch = estimator_time.times_along([Counter()], 3, 0)
+    assert 3 * with_memory == pytest.approx(from_scratch)
+    assert with_memory > 0
+    assert set(before) == set(range(max(before) + 1))
+    assert max(before) > 5
 
 
 def test_claims_use_only_frozen_bots():
     """Paper claims use only bots with parameters that never change."""
     frozen = {*agents.paper_names(), "simple", "random-discard", "random"}
-    for claim in (*claims.PAPER_000, *claims.PAPER_001, *claims.PAPER_002, *claims.PAPER_004):
+    for claim in chain(*(one for name, one in claims.CLAIMS.items() if name != "003/claims")):
         for bot in (*claim.pair, *(claim.minus or ())):
             assert bot.partition(":")[0] in frozen, bot
 
 
 def test_only_order_claims_have_no_margin():
-    papers = (claims.PAPER_000, claims.PAPER_001, claims.PAPER_002, claims.PAPER_003, claims.PAPER_004)
-    for claim in chain(*papers):
+    for claim in chain(*claims.CLAIMS.values()):
         order = claim.paper in ("> 50", "≤ 50", "< 50", "> 0", "≤ 0", "< 0")
         assert claim.margin == (0 if order or claim.unit != "%" else None), claim.text
 
@@ -473,15 +479,15 @@ def test_claims_table_numbers_notes_and_shows_verdicts():
         },
     ]
     assert claims.claims_table(told, rows).splitlines()[2:] == [
-        "| first | 60 | 70.00 (69.00 to 71.00) | 20,000 | differs (1) |",
-        "| second | > 50 | 60.00 (55.00 to 65.00) | 40 | agrees |",
-        "| third | ≈ 0 | +1.00 (+0.00 to +2.00) | 40 | undecided |",
+        "| first | 60 | 70.00 (69.00 to 71.00) | 20,000 | ✗ differs (1) |",
+        "| second | > 50 | 60.00 (55.00 to 65.00) | 40 | ✓ agrees |",
+        "| third | ≈ 0 | +1.00 (+0.00 to +2.00) | 40 | ? undecided |",
         "",
         "(1) Because.",
     ]
 
 
-# --- Open questions of paper 000 ------------------------------------------------------------------------
+# --- Open questions of Gallucci et al. 2021 ------------------------------------------------------------
 
 
 def test_checkpoints_grow_about_threefold():

@@ -10,6 +10,7 @@ from gin_env import Rules
 from gin_env.agents.cfr.table import StrategyTable
 from gin_env.estimators.frequencies import Frequencies
 from research.__main__ import app
+from research.recipes.estimators import by_name, ensemble, network_trainer
 from research.recipes.hand_strength import recipes
 from research.recipes.hand_strength.data_sets import DataSet
 
@@ -32,6 +33,21 @@ def test_trained_tables_carry_their_rules(tmp_path):
     metadata = Frequencies.load(counts).metadata
     assert metadata["rules"] == "bicycle"
     assert metadata["command"].endswith(" --rules bicycle")
+
+
+@pytest.mark.parametrize("name", by_name.trainable())
+def test_trained_estimators_name_their_rules_and_opponents(name, monkeypatch):
+    """The trainings themselves are replaced."""
+    told = []
+    monkeypatch.setattr(ensemble, "fit_table", lambda *given: told.append(given))
+    monkeypatch.setattr(network_trainer, "train_network", lambda *given: told.append(given))
+    rules = Rules.preset("bicycle")
+    trained = by_name.train_estimator(name, 3, 8, ["simple"], rules=rules)
+    if name not in network_trainer.DEFAULT_GAMES:
+        assert trained.metadata["command"].endswith(" --games 3 --seed 8 --opponents simple --rules bicycle")
+        assert trained.metadata["rules"] == "bicycle"
+    if told:
+        assert {rules, 8} <= {one for one in told[0] if isinstance(one, Rules | int)}
 
 
 def test_hand_strength_data_is_played_by_the_rules(tmp_path):

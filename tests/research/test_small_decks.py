@@ -9,6 +9,7 @@ pytest.importorskip("torch")
 
 from gin_env import agents
 from research.questions import small_decks
+from research.reproduce.by_id import find
 from research.reproduce.experiment import Run
 from research.small_games import GameTree, best_response, exploitability
 from research.small_games.small_gin import TINY, SmallGin, bot_strategy, decision_states
@@ -76,7 +77,7 @@ def test_repeats_turn_ties_into_chances(game, states):
 
 def test_table_has_shares_of_the_exact_value():
     rows = [{"bot": "a", "exact": 2.0, "ppo": 1.5, "search": 1.0}, {"bot": "b", "exact": 1.0, "ppo": 0.5}]
-    assert small_decks.small_decks_table(rows).splitlines()[2:] == [
+    assert find("small-decks").table(rows).splitlines()[2:] == [
         "| `b` | 1.000 | 0.500 (50 %) |  |",
         "| `a` | 2.000 | 1.500 (75 %) | 1.000 (50 %) |",
     ]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from checkpoints import write_checkpoint
 
-from research.reproduce.tensorflow_checkpoints import read_checkpoint
+from research.papers.truong2021.tensorflow_checkpoints import _fields, read_checkpoint
 
 RNG = np.random.default_rng(1)
 TENSORS = {
@@ -23,6 +23,12 @@ def test_checkpoint_gives_its_tensors(tmp_path, shards):
     for name, tensor in TENSORS.items():
         assert tensors[name].dtype == tensor.dtype
         assert np.array_equal(tensors[name], tensor), name
+
+
+def test_fields_of_every_kind_have_their_length():
+    """A number, 64 and 32 bits, bytes of a length, and a repeated field."""
+    message = b"\x08\x96\x01" + b"\x11ABCDEFGH" + b"\x1dwxyz" + b"\x22\x03abc" + b"\x08\x05"
+    assert _fields(message) == {1: [150, 5], 2: [b"ABCDEFGH"], 3: [b"wxyz"], 4: [b"abc"]}
 
 
 def test_missing_checkpoint_is_not_found(tmp_path):

@@ -8,6 +8,7 @@ from bot_positions import holding, later
 from hands_in_words import Table, action_text
 
 from gin_env.matches.matches import play_match
+from research.papers.larkin2021 import tonic_depth
 from research.papers.larkin2021.tonic_filters import ALL, BASES, VARIANTS, FilteredTonicBot
 
 
@@ -27,6 +28,12 @@ def test_all_filters_in_concert_equal_tonic(base):
     filtered = FilteredTonicBot(ALL, False, **BASES[base])
     mine, theirs = (play_match(bot, "simple", 60, 5) for bot in (filtered, TonicBot(**BASES[base])))
     assert np.array_equal(mine.deals, theirs.deals)
+
+
+def test_knocks_are_counted_by_cell(monkeypatch):
+    watched = np.zeros((30, 3), np.int64), np.arange(30) < 20
+    monkeypatch.setattr(tonic_depth, "watched_positions", lambda *_: watched)
+    assert tonic_depth.watch("simple", 1, 1).by_turn[0] == pytest.approx((20 + 1) / (30 + 10))
 
 
 def test_pairs_filter_keeps_a_pair_of_kings():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
@@ -64,6 +65,14 @@ def test_finalists_are_the_best_trials_and_the_paper_bot(result):
     assert rates == sorted(rates, reverse=True)
     assert [one.bot for one in result.verdict] == list(dict.fromkeys(["tonic-paper", result.best]))
     assert (result.head_to_head is None) == (result.best == "tonic-paper")
+
+
+def test_head_to_head_is_saved(result, tmp_path):
+    match = play_match("tonic", "tonic-paper", 2, 1)
+    for played in (match, None):
+        replace(result, head_to_head=played).save(tmp_path / "result.json")
+        saved = json.loads((tmp_path / "result.json").read_text())["head_to_head"]
+        assert saved == (played and json.loads(json.dumps(played.as_dict())))
 
 
 def test_command_prints_a_verdict_and_writes_its_files(tmp_path):

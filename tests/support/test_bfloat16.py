@@ -53,4 +53,4 @@ def test_learners_network_plays_in_bfloat16():
     torch.manual_seed(1)
     network = CandidateScorer(16)
     network.draws.use_bfloat16 = network.discards.use_bfloat16 = True
-    assert play_match(CandidatePolicyBot(network), "random", 20, seed=1).games == 20
+    assert play_match(CandidatePolicyBot(network), "random", 2, seed=1, episode="hand").games == 2

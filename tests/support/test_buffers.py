@@ -46,7 +46,7 @@ def test_tensors_keep_their_arrays_alive():
 
 
 def test_buffer_allocates_when_arrays_are_held_and_keeps_few():
-    buffers = Buffers((2,), np.int64, max_kept=3)
+    buffers = Buffers((2,), np.int64)
     held = [buffers.take() for _ in range(8)]
     assert len({array.ctypes.data for array in held}) == 8
     kept = {array.ctypes.data for array in held[-3:]}
@@ -56,14 +56,20 @@ def test_buffer_allocates_when_arrays_are_held_and_keeps_few():
 
 @pytest.mark.compiled
 def test_seat_reuses_only_dropped_observations():
-    seat = LearnerSeat(4)
+    def seen(seat):
+        observation = seat.observe(seat.masks())
+        return observation["observation"], observation["candidate_rows"]
+
+    seat = LearnerSeat(4, candidates=True)
     seat.reset(seat.games.everyone, np.arange(4))
-    first, rows = seat.observations(), seat.candidates()["candidate_rows"]
+    first, rows = seen(seat)
     before, rows_before = first.copy(), rows.copy()
     seat.step(seat.masks().argmax(axis=1))
-    assert not np.shares_memory(seat.observations(), first)
-    assert not np.shares_memory(seat.candidates()["candidate_rows"], rows)
+    later, later_rows = seen(seat)
+    assert not np.shares_memory(later, first)
+    assert not np.shares_memory(later_rows, rows)
     assert np.array_equal(first, before)
     assert np.array_equal(rows, rows_before)
-    address = seat.observations().ctypes.data
-    assert seat.observations().ctypes.data == address
+    del later, later_rows
+    address = seen(seat)[0].ctypes.data
+    assert seen(seat)[0].ctypes.data == address

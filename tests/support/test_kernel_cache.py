@@ -9,8 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import gin_env
+from gin_env.cli import app
 from gin_env.support import kernel_cache
 
 pytestmark = pytest.mark.compiled
@@ -134,68 +136,13 @@ def test_missing_cache_folder_compiles_for_the_process(tmp_path):
     assert run_kernel(tmp_path / "file") == [COMPILING.format("not kept")]
 
 
-def test_batch_kernels_have_exactly_one_signature():
-    """Run in a fresh process, because other tests may call kernels with other types."""
-    code = """
-import numpy as np
-from numba.core.registry import CPUDispatcher
-from gin_env import Rules, agents
-from gin_env.agents import random_bots, simple
-from gin_env.batch import Games
-from gin_env.game import batch_kernels as rules_of_many
-from gin_env.observations import batch_kernels as views_of_many, views
-
-two_hands = Rules(max_hands=2)
-for number, options in ((1, {}), (7, dict(episode="game")), (3, dict(reward="win", rules=two_hands))):
-    games = Games(number, **options)
-    games.start(games.everyone, np.full(number, 2**64 - 1, np.uint64), np.arange(number, dtype=np.uint64))
-    games.set_deck(0, games.state["hidden"]["deck"][0].tolist(), 1)
-    games.set_deck(np.int64(0), games.state["hidden"]["deck"][0], np.int64(0))
-    for step in range(200):
-        waiting = np.flatnonzero(~games.done)
-        if not len(waiting):
-            break
-        games.masks(waiting), games.views(waiting, 0).masks(), games.views(waiting[:1]).observations()
-        for player in (0, 1):
-            games.observations(waiting, player)
-        bot = agents.make(("random", "simple")[step % 2])
-        games.play(waiting, bot.act(games.views(waiting)))
-for module in (rules_of_many, views_of_many, views, random_bots, simple):
-    for name, function in vars(module).items():
-        if isinstance(function, CPUDispatcher) and function.py_func.__module__ == module.__name__:
-            print(module.__name__, name, len(function.signatures))
-"""
-    lines = [line.split() for line in run_python(code).splitlines()]
-    batch_kernels = {name: int(number) for module, name, number in lines if "batch_kernels" in module}
-    called = (
-        "start_games",
-        "deal_game",
-        "write_masks",
-        "write_observations",
-        "write_views",
-        "first_illegal",
-        "play_games",
-    )
-    assert {name: batch_kernels[name] for name in called} == dict.fromkeys(called, 1)
-    several = {f"{module}.{name}": number for module, name, number in lines if int(number) > 1}
-    assert several == {}
-
-
-@pytest.mark.parametrize("name", ["deadwood", "layoff", "best_melds"])
-def test_documentation_survives_compilation(name):
-    from gin_env import melds
-
-    assert getattr(melds, name).__doc__
-    assert melds.min_deadwood.__doc__
-
-
 # --- Damaged, foreign and full caches -------------------------------------------------------------------
 
 ONE_KERNEL = "from gin_env.game.cards import count_cards; print(count_cards(7))"
 FOLDER = kernel_cache.cache_folder().name
 """Below the folder of the cache."""
 AGAIN = "gin-env: damaged kernels in {} are compiled again"
-COMPILING = "gin-env: compiling what is used for the first time (up to 20 seconds; {})"
+COMPILING = "gin-env: compiling what is used for the first time (about 20 seconds on an idle core; {})"
 
 
 def run_kernel(cache: Path, code: str = ONE_KERNEL, printed: str = "3\n", **environment: str) -> list[str]:
@@ -245,16 +192,6 @@ def test_damaged_kernels_are_recompiled_with_one_message(tmp_path):
     assert "compiling" in second
     assert [file.name for file, content in damaged.items() if file.read_bytes() == content] == []
     assert run_kernel(tmp_path, EIGHT_KERNELS, THEIR_RESULTS) == []
-
-
-def test_folder_in_place_of_one_kernel_keeps_the_others(tmp_path):
-    run_kernel(tmp_path)
-    (index,) = tmp_path.rglob("*.count_cards*.nbi")
-    index.unlink()
-    index.mkdir()
-    code = "from gin_env.game.cards import card_bit, count_cards; print(count_cards(7), card_bit(3))"
-    run_kernel(tmp_path, code, "3 8\n")
-    assert len(list(tmp_path.rglob("*.card_bit*.nbi"))) == 1
 
 
 def test_kernel_for_other_types_is_recompiled(tmp_path):
@@ -356,6 +293,15 @@ def test_concurrent_compilations_leave_a_valid_cache(tmp_path, limit):
     if limit:
         run_kernel(tmp_path, EIGHT_KERNELS, THEIR_RESULTS)
     assert run_kernel(tmp_path, EIGHT_KERNELS, THEIR_RESULTS) == []
+
+
+@pytest.mark.parametrize("options", [[], ["--for-everyone"]])
+def test_compile_command_opens_the_cache_to_others_only_on_request(monkeypatch, options):
+    opened = []
+    monkeypatch.setattr("gin_env.commands.warm_up.parts", list)
+    monkeypatch.setattr(kernel_cache, "open_to_readers", opened.append)
+    assert CliRunner().invoke(app, ["compile", *options]).exit_code == 0
+    assert len(opened) == len(options)
 
 
 @pytest.mark.long

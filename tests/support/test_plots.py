@@ -49,16 +49,6 @@ def test_line_colours_differ_for_colour_blind_readers(kind):
     assert nearest(own, BLINDNESS[kind]) < 8  # matplotlib's default colours fail
 
 
-@pytest.mark.parametrize("kind", BLINDNESS)
-def test_suit_colours_differ_for_colour_blind_readers(kind):
-    pytest.importorskip("PIL", reason='pictures need Pillow: pip install "gin-env[play]"')
-    from gin_env.ui import picture
-
-    inks = tuple(colors.to_hex(np.array(ink) / 255) for ink in picture.INKS.values())
-    assert len(inks) == 4
-    assert nearest(inks, BLINDNESS[kind]) > 15
-
-
 def test_lines_take_colours_and_dashes_in_turn():
     figure, [[axes]] = plots.new_figure(4, 3)
     lines = [axes.plot([0, 1], [0, height])[0] for height in range(len(plots.PALETTE))]

@@ -1,117 +1,91 @@
-"""Work on Ray gives the same results as in one process, even if nodes are lost."""
+"""Tasks on Ray, by a module that stands in for Ray: limits, errors, releases and addresses."""
 
 from __future__ import annotations
 
-import os
-import threading
-import time
-from pathlib import Path
+import pickle
+import sys
+import types
 
-import numpy as np
 import pytest
-from worker_tasks import die, fail, square, wait_on_node
+from worker_tasks import fail, square
 
-from gin_env import play_match
 from gin_env.support import ray_workers
+from gin_env.support.process_workers import MAX_LOSSES
 from gin_env.support.workers import Workers
 
-ray = pytest.importorskip("ray", reason='Ray is not installed: pip install "gin-env[ray]"')
-pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore")]  # warnings of Ray itself
 
-TESTS = str(Path(__file__).parent)
+class TaskError(Exception):
+    def __init__(self, cause: Exception) -> None:
+        self.cause = cause
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    """Two single-core nodes on this machine; tests that remove a node replace it."""
-    from ray.cluster_utils import Cluster
-
-    # The nodes' workers import modules from this folder; on a real cluster they would be installed.
-    os.environ["PYTHONPATH"] = os.pathsep.join([TESTS, os.environ.get("PYTHONPATH", "")])
-    found = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    found.add_node(num_cpus=1)
-    yield found
-    found.shutdown()
+class LostError(Exception):
+    """Of Ray itself, as when a node is lost too often."""
 
 
 @pytest.fixture
-def crew(cluster):
-    """Workers on the two nodes."""
-    while len(cluster.worker_nodes) < 1:
-        cluster.add_node(num_cpus=1)
-    cluster.wait_for_nodes()
-    with Workers(ray=cluster.address) as found:
-        yield found
-    assert not ray.is_initialized()
+def ray(monkeypatch) -> types.SimpleNamespace:
+    """Ray with one core, whose tasks are done when their results are asked for; `asked` are its options."""
+    found = types.SimpleNamespace(asked=[], shut=0, started=[], is_initialized=lambda: False)
+
+    def get(reference, timeout=None):
+        function, *arguments = reference
+        try:
+            return function(*arguments)
+        except LostError:
+            raise
+        except Exception as error:
+            raise TaskError(error) from error
+
+    def remote(**options):
+        found.asked.append(options)
+        return lambda function: types.SimpleNamespace(remote=lambda *arguments: (function, *arguments))
+
+    found.exceptions = types.SimpleNamespace(RayTaskError=TaskError, RayError=LostError)
+    found.get, found.remote, found.cloudpickle = get, remote, pickle
+    found.init = lambda address, logging_level: found.started.append(address)
+    found.cluster_resources = lambda: {"CPU": 1.0}
+    found.cancel = lambda reference, force: None
+    found.shutdown = lambda: setattr(found, "shut", found.shut + 1)
+    monkeypatch.setitem(sys.modules, "ray", found)
+    return found
 
 
-def take_away(cluster) -> None:
-    """Remove a node without warning."""
-    (node,) = cluster.worker_nodes
-    cluster.remove_node(node, allow_graceful=False)
+def lose(task):
+    raise LostError("a node was lost\nand more")
 
 
-def test_results_are_in_task_order_and_errors_propagate(crew):
-    assert list(crew.map(square, range(20))) == [number**2 for number in range(20)]
-    with pytest.raises(ValueError, match=r"^the task is wrong$"):
-        list(crew.map(fail, [0]))
-    with pytest.raises(RuntimeError, match=r"^Uncopied: one and two$"):
-        list(crew.map(fail, [1]))
-    with pytest.raises(ChildProcessError, match="lost 4 times"):
-        list(crew.map(die, [1]))
+def test_results_are_in_task_order_and_errors_propagate(ray):
+    with Workers(ray=True) as crew:
+        assert list(crew.map(square, range(20))) == [number**2 for number in range(20)]
+        with pytest.raises(ValueError, match=r"^the task is wrong$"):
+            list(crew.map(fail, [0]))
+        with pytest.raises(ChildProcessError, match=r"lost .*\(a node was lost\)$"):
+            list(crew.map(lose, [1]))
+    assert ray.asked[0] == {"num_cpus": 1, "max_retries": MAX_LOSSES}
+    assert ray.started[0] is None
+    assert ray.shut == len(ray.started)
 
 
-def test_tasks_of_a_lost_node_are_repeated_and_counted_once(cluster, crew, tmp_path):
-    (node,) = cluster.worker_nodes
-
-    def take_away_when_it_works() -> None:
-        while not any(tmp_path.iterdir()):
-            time.sleep(0.1)
-        take_away(cluster)
-
-    watcher = threading.Thread(target=take_away_when_it_works)
-    watcher.start()
-    results = list(crew.map(wait_on_node, [(tmp_path, node.node_id, number) for number in range(12)]))
-    watcher.join()
-    assert results == [number**2 for number in range(12)]
-    assert any(tmp_path.iterdir()), "something was lost"
+def test_cores_get_two_tasks_each_and_results_are_waited_for_as_long_as_asked(ray, monkeypatch):
+    ray.cluster_resources = lambda: {"CPU": 3.0}
+    assert [ray_workers.RayPool(True, number).num_ahead for number in ("all", 4)] == [6, 4]
+    waited = []
+    monkeypatch.setattr(ray, "get", lambda reference, timeout=None: waited.append(timeout))
+    ray_workers._RayFuture(ray, None).result(2.5)
+    assert waited == [2.5]
 
 
-def test_lost_node_changes_neither_match_nor_record(cluster, crew, tmp_path):
-    lost = []
-
-    def progress(games: int) -> None:
-        if not lost:
-            take_away(cluster)
-        lost.append(games)
-
-    here = play_match("tonic", "simple", 2000, seed=4, record=tmp_path / "here")
-    there = play_match("tonic", "simple", 2000, 4, record=tmp_path / "there", workers=crew, progress=progress)
-    assert there == here
-    assert np.array_equal(there.deals, here.deals)
-    assert (tmp_path / "there").read_bytes() == (tmp_path / "here").read_bytes()
-    assert lost == [125] * 16
-
-
-def test_bot_class_of_the_program_plays_on_the_nodes(crew):
-    class FirstLegal:
-        name = "first-legal"
-
-        def act(self, view):
-            return view.masks().argmax(axis=1)
-
-    assert play_match(FirstLegal(), "random", 40, 3, workers=crew) == play_match(
-        FirstLegal(), "random", 40, 3
+def test_node_with_another_release_raises(ray, monkeypatch):
+    run = ray_workers._call_on_node
+    monkeypatch.setattr(
+        ray_workers, "_call_on_node", lambda function, task, version: run(function, task, "0")
     )
-
-
-def test_node_with_another_release_raises(crew, monkeypatch):
-    monkeypatch.setattr(ray_workers, "__version__", "0.0.0")
-    with pytest.raises(ImportError, match=r"a node has .*, this program 0\.0\.0: install the same release"):
+    with Workers(ray=True) as crew, pytest.raises(ImportError, match=r"this program 0: install the same"):
         list(crew.map(square, [1]))
 
 
-def test_unreachable_address_raises():
+def test_unreachable_address_raises(ray):
     for address in ("127.0.0.1:1", "ray://127.0.0.1:1", "[::1]:99999"):
         with Workers(ray=address) as nobody, pytest.raises(ConnectionError) as error:
             list(nobody.map(square, [1]))

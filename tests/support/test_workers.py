@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -27,6 +28,8 @@ from gin_env.matches.match_log import MatchLog
 from gin_env.matches.shards import shard_size
 from gin_env.matches.tournaments import play_tournament
 from gin_env.support import workers
+from gin_env.support.process_workers import MAX_LOSSES
+from gin_env.support.ray_workers import RayPool
 from gin_env.support.workers import Workers
 
 PARENT = """
@@ -128,8 +131,8 @@ def test_all_workers_means_the_usable_cores(monkeypatch):
         ([], (None, False)),
         (["--workers", "2"], (2, False)),
         (["--workers", "all"], ("all", False)),
-        (["--ray"], (None, True)),
-        (["--ray", "--workers", "3"], (3, True)),
+        (["--ray", "auto"], (None, True)),
+        (["--ray", "auto", "--workers", "3"], (3, True)),
         (["--ray", "a:1"], (None, "a:1")),
         (["--ray=a:1", "--hands"], (None, "a:1")),
     ],
@@ -153,6 +156,18 @@ def test_invalid_workers_option_lists_the_valid_values():
     done = CliRunner().invoke(cli.app, ["match", "random", "simple", "--workers", "many"])
     assert done.exit_code == 2
     assert "not 'many'" in done.output
+
+
+def test_ray_repeats_a_lost_task_as_often_as_processes_do(monkeypatch):
+    asked = {}
+    ray = SimpleNamespace(
+        is_initialized=lambda: True,
+        remote=lambda **options: lambda function: asked.update(options),
+        cluster_resources=dict,
+    )
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    RayPool(True, "all")
+    assert asked == {"num_cpus": 1, "max_retries": MAX_LOSSES}
 
 
 @pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="Ray is installed")
@@ -247,7 +262,13 @@ def test_script_without_main_guard_gets_a_hint(tmp_path):
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "given", [("simple", "random"), ("tonic", "tonic"), (agents.make("simple"), "random")]
+    "given",
+    [
+        ("simple", "random"),
+        ("tonic", "tonic"),
+        (agents.make("simple"), "random"),
+        ("hand_endings:Plain", "random"),
+    ],
 )
 def test_match_and_record_do_not_depend_on_workers(two, tmp_path, given):
     results, reported = [], []

@@ -111,7 +111,7 @@ def test_values_come_from_the_critic_and_both_learn(tmp_path):
 
 def test_critic_learns_what_the_stock_decides(tmp_path):
     """After some updates it foretells the outcome better than the values that the policy's view allows."""
-    settings = replace(tiny(tmp_path), num_envs=256, num_steps=128, bots_share=0.0, past_share=0.0)
+    settings = replace(tiny(tmp_path), num_envs=128, num_steps=64, bots_share=0.0, past_share=0.0)
     settings = replace(settings, hidden=64, start="policy", critic_sees_all=True, learning_rate=3e-3)
     learner = Learner(settings)
     weights, _ = load_start(settings)

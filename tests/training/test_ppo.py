@@ -31,7 +31,8 @@ from gin_env.support.tensor_files import TensorFileError, write_tensors  # noqa:
 from gin_env.training.experience import LearnerBatch  # noqa: E402
 from gin_env.training.league import SELF, League  # noqa: E402
 from gin_env.training.learner import Learner, most_points  # noqa: E402
-from gin_env.training.ppo import load_start  # noqa: E402
+from gin_env.training.runs import load_start  # noqa: E402
+from gin_env.training.settings import PPOSettings  # noqa: E402
 
 pytestmark = pytest.mark.compiled
 
@@ -41,6 +42,11 @@ def new_learner(tmp_path: Path) -> Learner:
     learner = Learner(replace(tiny(tmp_path), num_steps=100))
     learner.begin()
     return learner
+
+
+def new_league(*bots: str, past_size: int = 2) -> League:
+    """Return a league of these bots, of which each gets at most 30 % of the hands."""
+    return League(PPOSettings(bots=bots, bots_share=0.4, max_share=0.3, past_share=0.3, past_size=past_size))
 
 
 # --- Advantages -----------------------------------------------------------------------------------------
@@ -204,7 +210,7 @@ def test_learner_reads_the_memory_of_each_decision(tmp_path):
 
 
 def test_equal_bots_are_one_type_of_opponent():
-    assert League(("simple", "simple", "random"), 0.4, 0.3, 0.3, 2, 4.0).types.tolist() == [0, 1, 1, 3, 0, 0]
+    assert new_league("simple", "simple", "random").types.tolist() == [0, 1, 1, 3, 0, 0]
 
 
 def test_hand_reward_is_the_change_in_win_chance(tmp_path):
@@ -273,7 +279,7 @@ def test_invalid_rules_of_training_are_refused(tmp_path, rules, message):
 
 
 def test_league_favours_winning_opponents_up_to_a_limit():
-    league = League(("simple", "random"), 0.4, 0.3, 0.3, 2, 4.0)
+    league = new_league("simple", "random")
     # About half of the hands are lost to the first opponent, none to the second.
     league.results[1:3] = [[950, 450, 0], [950, 0, 0]]
     opponents = league.draw(np.random.default_rng(1).random(20_000))
@@ -331,19 +337,6 @@ def started() -> Games:
     return games
 
 
-@pytest.mark.parametrize("deterministic", [True, False])
-def test_bot_decides_the_same_alone_and_in_a_batch(deterministic):
-    torch.manual_seed(2)
-    bot = CandidatePolicyBot(CandidateScorer(16), deterministic=deterministic)
-    games = started()
-    for _ in range(40):
-        running = games.everyone[~games.done]
-        view = games.views(running)
-        actions = bot.act(view)
-        assert actions[0] == bot.act(view[0])[0]
-        games.play(running, actions)
-
-
 def test_file_without_its_size_raises(tmp_path):
     path = tmp_path / "policy.safetensors"
     weights = CandidateScorer(4).state_dict()
@@ -359,7 +352,7 @@ def test_file_without_its_size_raises(tmp_path):
 
 
 def test_replacing_a_past_self_clears_only_its_results():
-    league = League(("simple", "random"), 0.4, 0.3, 0.3, 2, 4.0)
+    league = new_league("simple", "random")
     random, network = np.random.default_rng(1), CandidateScorer(8)
     for _ in range(2):
         league.add_past_self(network, random)
@@ -373,7 +366,7 @@ def test_replacing_a_past_self_clears_only_its_results():
 
 def test_past_selves_keep_their_order_in_a_file():
     """Files sort their tensors by name, so that 10 comes before 2."""
-    saved, restored = (League(("simple",), 0.4, 0.3, 0.3, 12, 4.0) for _ in range(2))
+    saved, restored = (new_league("simple", past_size=12) for _ in range(2))
     for _ in range(12):
         saved.add_past_self(CandidateScorer(4), np.random.default_rng(1))
     restored.restore_past(dict(sorted(saved.past_tensors().items())), 4)
@@ -383,7 +376,7 @@ def test_past_selves_keep_their_order_in_a_file():
 
 
 def test_each_past_self_plays_by_its_own_network(monkeypatch):
-    league, random = League(("simple",), 0.4, 0.3, 0.3, 2, 4.0), np.random.default_rng(1)
+    league, random = new_league("simple"), np.random.default_rng(1)
     for seed in (1, 2):
         torch.manual_seed(seed)
         network = CandidateScorer(16)

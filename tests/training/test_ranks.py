@@ -26,10 +26,8 @@ from torch.distributed import FileStore, TCPStore  # noqa: E402
 
 from gin_env.support.tensor_files import MAX_BYTES, read_tensors  # noqa: E402
 from gin_env.training import ranks as ranks_module  # noqa: E402
-from gin_env.training.learner import PPOSettings  # noqa: E402
-from gin_env.training.ppo import train  # noqa: E402
 from gin_env.training.ranks import SECRET, RankLostError, Ranks, _private_group, launch  # noqa: E402
-from gin_env.training.runs import CHECKPOINT  # noqa: E402
+from gin_env.training.runs import CHECKPOINT, KIND, VERSION  # noqa: E402
 
 pytestmark = [pytest.mark.compiled, pytest.mark.long]
 
@@ -69,10 +67,8 @@ def test_lost_rank_ends_the_run_and_it_resumes_exactly(tmp_path):
         launch(rank_tasks.train_and_lose_a_rank, settings, workers=2)
     assert "\n" not in str(lost.value)
     assert str(lost.value).startswith("another rank was lost: ")
-    assert f"; to resume from the last checkpoint: python examples/ppo.py --run {settings.run}" in str(
-        lost.value
-    )
-    _, metadata = read_tensors(settings.run / CHECKPOINT, PPOSettings.KIND, PPOSettings.VERSION, "")
+    assert f"; to resume from the last checkpoint: gin-rummy train --run {settings.run}" in str(lost.value)
+    _, metadata = read_tensors(settings.run / CHECKPOINT, KIND, VERSION, "")
     assert metadata["progress"]["updates"] == rank_tasks.KILLED_AT
     found = launch(rank_tasks.train, replace(settings, resume=True), workers=2)
     assert_equal_tensors(expected, found)
@@ -130,8 +126,7 @@ def test_stranger_finds_only_loopback_and_joins_in_vain(tmp_path):
     assert len(seen) >= 2, "each rank listens"
     assert {address for address, _ in seen} == {"0100007F"}, "not only 127.0.0.1"
     expected, found = (
-        read_tensors(tmp_path / name / CHECKPOINT, PPOSettings.KIND, PPOSettings.VERSION, "")[0]
-        for name in ("alone", "visited")
+        read_tensors(tmp_path / name / CHECKPOINT, KIND, VERSION, "")[0] for name in ("alone", "visited")
     )
     assert_equal_tensors(expected, found)
 
@@ -209,36 +204,8 @@ def test_two_nodes_learn_the_same_as_two_workers(tmp_path):
     )
     assert workers.returncode == 0
     policies = [(tmp_path / run / "checkpoint.safetensors") for run in ("nodes", "workers")]
-    expected, found = (read_tensors(path, PPOSettings.KIND, PPOSettings.VERSION, "")[0] for path in policies)
+    expected, found = (read_tensors(path, KIND, VERSION, "")[0] for path in policies)
     assert_equal_tensors(expected, found)
-
-
-@pytest.mark.filterwarnings("ignore")  # of Ray itself
-def test_ray_train_learns_the_same_as_two_workers(tmp_path):
-    ray = pytest.importorskip("ray")
-    torch_trainer = pytest.importorskip("ray.train.torch").TorchTrainer
-    settings = replace(tiny(tmp_path / "workers"), workers=2)
-    train(settings)
-
-    def loop():
-        train(replace(settings, run=tmp_path / "ray"))
-
-    ray.init(num_cpus=3, include_dashboard=False)  # Ray Train takes one core itself
-    try:
-        torch_trainer(loop, scaling_config=ray.train.ScalingConfig(num_workers=2)).fit()
-    finally:
-        ray.shutdown()
-    expected, found = (
-        read_tensors(tmp_path / run / CHECKPOINT, PPOSettings.KIND, PPOSettings.VERSION, "")[0]
-        for run in ("workers", "ray")
-    )
-    assert_equal_tensors(expected, found)
-
-
-@pytest.mark.parametrize("workers", [0, -1])
-def test_zero_workers_raise(workers):
-    with pytest.raises(ValueError, match="workers must be at least 1"):
-        launch(rank_tasks.sum_shares, 1, workers)
 
 
 def test_shares_are_contiguous_and_complete():

@@ -7,28 +7,31 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from example_scripts import load_example
+from typer.testing import CliRunner
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("tyro")
 
-from ppo_kills import KILLS  # noqa: E402
 from ppo_runs import tiny  # noqa: E402
 
 from gin_env import agents, play_match, records  # noqa: E402
 from gin_env.agents.policies.candidate_network import FORMAT  # noqa: E402
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
+from gin_env.cli import app  # noqa: E402
 from gin_env.game.rules import Rules  # noqa: E402
 from gin_env.matches.fixed_positions import fixed_views  # noqa: E402
 from gin_env.support.tensor_files import read_tensors, write_tensors  # noqa: E402
 from gin_env.support.threads import torch_threads  # noqa: E402
-from gin_env.training.learner import PPOSettings  # noqa: E402
+from gin_env.training import ppo  # noqa: E402
 from gin_env.training.ppo import PPORun, train  # noqa: E402
 from gin_env.training.ranks import Ranks  # noqa: E402
-from gin_env.training.runs import CHECKPOINT, OTHER_DECKS, POLICY, open_folder  # noqa: E402
+from gin_env.training.runs import CHECKPOINT, KIND, POLICY, VERSION, open_folder  # noqa: E402
+from gin_env.training.settings import OTHER_DECKS, PPOSettings  # noqa: E402
 
 pytestmark = pytest.mark.compiled
 
@@ -58,13 +61,13 @@ def test_stopped_run_resumes_exactly(tmp_path, monkeypatch, capsys, option):
         sessions += 1
     monkeypatch.undo()
     stopped = train(replace(settings, resume=True))
-    assert capsys.readouterr().err.count("interrupted; to resume: python examples/ppo.py --run ") == sessions
-    expected, found = unbroken.tensors(), stopped.tensors()
+    assert capsys.readouterr().err.count("interrupted; to resume: gin-rummy train --run ") == sessions
+    expected, found = unbroken.learner.tensors(), stopped.learner.tensors()
     assert expected.keys() == found.keys()
     assert any(name.startswith("past.1.") for name in expected)
     for name, tensor in expected.items():
         assert torch.equal(tensor, found[name]), name
-    assert unbroken.state() == stopped.state()
+    assert unbroken.learner.state() == stopped.learner.state()
     assert unbroken.progress.decisions == stopped.progress.decisions
     assert stopped.progress.finished
     assert stopped.progress.evaluations[-1]["decisions"] == unbroken.progress.decisions
@@ -72,7 +75,7 @@ def test_stopped_run_resumes_exactly(tmp_path, monkeypatch, capsys, option):
     assert isinstance(agents.make(str(policy)), CandidatePolicyBot)
     _, described = read_tensors(policy, FORMAT.kind, FORMAT.version, "")
     origin = described["provenance"]
-    assert origin["command"].startswith("python examples/ppo.py --total-timesteps 3000 --bots simple ")
+    assert origin["command"].startswith("gin-rummy train --total-timesteps 3000 --bots simple ")
     assert ("--memory" in origin["command"]) == (option == "memory")
     assert " --num-envs 32 --num-steps 24 " in origin["command"]
     assert [player["spelled"] for player in origin["players"]] == ["simple:knock_at=10"]
@@ -82,27 +85,20 @@ def test_stopped_run_resumes_exactly(tmp_path, monkeypatch, capsys, option):
 def test_example_trains_like_the_package(tmp_path):
     """The example's loop matches `train`."""
     load_example("ppo").train(tiny(tmp_path / "example"), Ranks())
-    expected = train(tiny(tmp_path / "package")).tensors()
-    found, _ = read_tensors(tmp_path / "example" / CHECKPOINT, PPOSettings.KIND, PPOSettings.VERSION, "")
+    expected = train(tiny(tmp_path / "package")).learner.tensors()
+    found, _ = read_tensors(tmp_path / "example" / CHECKPOINT, KIND, VERSION, "")
     assert expected.keys() == found.keys()
     assert all(torch.equal(tensor, found[name]) for name, tensor in expected.items())
 
 
-def test_evaluation_games_can_be_recorded(tmp_path):
-    with PPORun(replace(tiny(tmp_path / "run"), record=True)) as run:
-        run.progress.decisions = 12
-        run.evaluate(2)
-    games = list(records.read(tmp_path / "run" / "games-12.jsonl"))
-    names = [sorted(player.name for player in game.players) for game in games]
-    assert names == [["policy", "simple"]] * 2 + [["policy", "random"]] * 2
-
-
-def test_evaluation_games_follow_the_rules_of_the_training(tmp_path):
+def test_evaluation_games_are_recorded_by_the_rules_of_the_training(tmp_path):
     rules = "knock_limit=7,max_hands=1"
     with PPORun(replace(tiny(tmp_path / "run"), record=True, rules=(rules,))) as run:
         run.evaluate(2)
     games = list(records.read(tmp_path / "run" / "games-0.jsonl"))
     assert {game.rules for game in games} == {Rules.parse(rules)}
+    names = [sorted(player.name for player in game.players) for game in games]
+    assert names == [["policy", "simple"]] * 2 + [["policy", "random"]] * 2
 
 
 @pytest.mark.long
@@ -115,7 +111,6 @@ def test_killed_run_ends_like_an_uninterrupted_one(tmp_path):
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(f"{KILLS} kills, ")
 
 
 def test_used_folder_is_refused_and_resuming_keeps_settings(tmp_path):
@@ -146,7 +141,7 @@ def test_evaluations_have_other_decks_than_training(tmp_path, monkeypatch):
         seeds.append(seed)
         return play_match(bot, opponent, games, seed, **options)
 
-    monkeypatch.setattr("gin_env.training.runs.play_match", play)
+    monkeypatch.setattr("gin_env.training.ppo.play_match", play)
     settings = tiny(tmp_path)
     train(settings)
     assert set(seeds) == {settings.seed + OTHER_DECKS}
@@ -197,7 +192,7 @@ def test_diverged_training_ends_and_keeps_its_checkpoint(tmp_path):
 def test_command_that_resumes_keeps_what_a_checkpoint_does_not(tmp_path):
     settings = replace(tiny(tmp_path / "a run"), workers=8, device="cuda", record=True)
     folder = shlex.quote(str(tmp_path / "a run"))
-    expected = f"python examples/ppo.py --run {folder} --resume --record --device cuda --workers 8"
+    expected = f"gin-rummy train --run {folder} --resume --record --device cuda --workers 8"
     assert settings.resume_command() == expected
     assert replace(settings, workers=2, device="cpu", record=False).resume_command().endswith(" --resume")
 
@@ -216,11 +211,11 @@ def test_training_leaves_torch_its_threads(tmp_path):
 def test_tensors_of_a_run_are_copies(tmp_path):
     run, other = PPORun(tiny(tmp_path / "run")), PPORun(tiny(tmp_path / "other"))
     run.learn()
-    tensors = run.tensors()
+    tensors = run.learner.tensors()
     before = {name: tensor.clone() for name, tensor in tensors.items()}
     run.learn()
     assert all(torch.equal(tensor, before[name]) for name, tensor in tensors.items())
-    other.learner.restore(tensors, run.state()["learner"])
+    other.learner.restore(tensors, run.learner.state())
     other.learn()
     assert all(torch.equal(tensor, before[name]) for name, tensor in tensors.items())
 
@@ -229,9 +224,9 @@ def test_checkpoint_without_a_new_setting_uses_its_default(tmp_path):
     settings = tiny(tmp_path / "run")
     run = PPORun(settings)
     path = settings.run / CHECKPOINT
-    tensors, metadata = read_tensors(path, settings.KIND, settings.VERSION, "")
+    tensors, metadata = read_tensors(path, KIND, VERSION, "")
     stored = {name: value for name, value in metadata["settings"].items() if name != "evaluate_against"}
-    write_tensors(path, settings.KIND, settings.VERSION, tensors, metadata | {"settings": stored})
+    write_tensors(path, KIND, VERSION, tensors, metadata | {"settings": stored})
     resumed, _ = open_folder(replace(settings, resume=True))
     assert resumed == replace(run.settings, resume=True)
     assert resumed.evaluate_against == ("simple", "random")
@@ -275,7 +270,7 @@ def test_run_killed_before_it_published_publishes_when_resumed(tmp_path, monkeyp
 
 def test_command_of_a_run_quotes_its_arguments(tmp_path):
     settings = PPOSettings(tmp_path, bots=("process:python3 my bot.py", "simple"), seed=3)
-    assert settings.command() == "python examples/ppo.py --seed 3 --bots 'process:python3 my bot.py' simple"
+    assert settings.command() == "gin-rummy train --seed 3 --bots 'process:python3 my bot.py' simple"
 
 
 @pytest.mark.parametrize("name", ["bots", "evaluate_against"])
@@ -284,7 +279,7 @@ def test_checkpoint_cannot_start_an_unnamed_program(tmp_path, name):
     stored = replace(PPOSettings(tmp_path), **{name: (command,)})
     metadata = {"settings": stored.as_json()}
     path = tmp_path / CHECKPOINT
-    write_tensors(path, PPOSettings.KIND, PPOSettings.VERSION, {"a": torch.zeros(1)}, metadata)
+    write_tensors(path, KIND, VERSION, {"a": torch.zeros(1)}, metadata)
     with pytest.raises(ValueError, match=f"names '{command}', which runs other code: pass it again"):
         open_folder(PPOSettings(tmp_path, resume=True))
     resumed, _ = open_folder(replace(stored, resume=True))
@@ -297,3 +292,37 @@ def test_narrow_layers_multiply_in_float32(tmp_path):
         settings = replace(tiny(tmp_path / str(hidden)), bfloat16=True, hidden=hidden)
         with PPORun(settings) as run:
             assert run.learner.network.discards.use_bfloat16 == expected
+
+
+def test_minutes_of_training_leave_out_evaluations(tmp_path, monkeypatch):
+    run = PPORun(tiny(tmp_path / "run"))
+    now = [1000.0]
+    run.started = now[0]
+    monkeypatch.setattr("gin_env.training.ppo.time.monotonic", lambda: now[0])
+
+    def play(games):
+        now[0] += 600
+        return {"minutes": 1.0, "decisions": 0}
+
+    monkeypatch.setattr(run, "_play_matches", play)
+    now[0] += 60
+    run.evaluate(2)
+    assert run.minutes == pytest.approx(1)
+    assert run.progress.next_evaluation == pytest.approx(1 + run.settings.evaluate_every)
+
+
+def test_train_command_resumes_by_the_command_of_its_settings(tmp_path, monkeypatch):
+    trained = []
+    monkeypatch.setattr(ppo, "train", lambda given: trained.append(given) or SimpleNamespace(announce=list))
+    done = CliRunner().invoke(app, ["train", "--", "--run", str(tmp_path), "--seed", "3", "--workers", "5"])
+    assert done.exit_code == 0, done.output
+    assert trained[0].seed == 3
+    assert trained[0].resume_command().endswith("--workers 5")
+
+
+def test_run_says_beforehand_how_long_it_takes(tmp_path):
+    settings = PPOSettings(tmp_path, minutes=3, evaluate_against=("simple", "random", "tonic"))
+    assert settings.plan(2.2).startswith("about 1.1 minutes: 0.8 of learning")
+    assert "3,000 at the end" in settings.plan()
+    decisions = PPOSettings(tmp_path, total_timesteps=5000, final_games=40)
+    assert decisions.plan() == "until 5,000 decisions are learned, then 80 games"

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from hand_endings import Plain, plain_action
+from screens import SEED, to_move
 
 from gin_env import agents, records
 from gin_env.batch import Games
@@ -18,8 +19,6 @@ from gin_env.ui.hints import hint
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.statistics import Statistics
 from gin_env.ui.web import page
-
-SEED = 5
 
 
 def play_plainly(game: HumanGame, acts: int = 10_000) -> HumanGame:
@@ -83,8 +82,7 @@ def test_human_game_matches_the_seeded_game():
 
 def test_illegal_and_out_of_turn_actions_change_nothing():
     game = HumanGame(Plain(), SEED)
-    while not game.waits_for_person:
-        game.let_bot_act()
+    to_move(game)
     with pytest.raises(RuntimeError, match="not the bot's turn"):
         game.let_bot_act()
     before = list(game.actions)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import shutil
-from collections.abc import Awaitable, Callable
 
 import numpy as np
 import pytest
 from hand_endings import Plain, person_to_discard
-from played_positions import played, redealt
 from waiting_bots import WaitingBot
 
 pytest.importorskip("textual", reason='the playing screen needs Textual: pip install "gin-env[play]"')
+
+from screens import LARGE, SEED, Raises, Steps, play_hands, run_screen, text_of, to_move, wait_for
 
 from gin_env import agents, estimators
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
@@ -21,58 +20,35 @@ from gin_env.game.cards import card_id
 from gin_env.game.rules import Rules
 from gin_env.game.state import DISCARD
 from gin_env.records import read_one
-from gin_env.ui.hints import hint
+from gin_env.ui.hints import CHANCE, Hint, hint
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.play_app import PlayApp
-from gin_env.ui.play_drawing import heat_style
+from gin_env.ui.play_drawing import heat_style, hint_lines
 from gin_env.ui.seat import describe_seat
 from gin_env.ui.statistics import Statistics
-
-SEED = 5
-LARGE = (80, 24)
-Steps = Callable[[PlayApp, "Pilot"], Awaitable[None]]  # noqa: F821
 
 
 def on_screen(
     steps: Steps, game: HumanGame | None = None, size: tuple[int, int] = LARGE, **options
 ) -> PlayApp:
     """Run these steps at a playing screen."""
-    app = PlayApp(game or HumanGame("simple", SEED), bot_delay=0, **options)
 
-    async def run() -> None:
-        async with app.run_test(size=size) as pilot:
-            await settle(app, pilot)
-            await steps(app, pilot)
+    async def settled(app: PlayApp, pilot) -> None:
+        await settle(app, pilot)
+        await steps(app, pilot)
 
-    asyncio.run(run())
-    return app
+    return run_screen(PlayApp(game or HumanGame("simple", SEED), bot_delay=0, **options), settled, size)
 
 
 async def settle(app: PlayApp, pilot) -> None:
     """Wait until the bot has acted and everything is drawn."""
     await pilot.pause()
-    while (app.game.waits_for_bot or app.shown.asked) and app.failure is None:
-        await pilot.pause(0.01)
-    await pilot.pause()
-
-
-async def wait_for(pilot, condition: Callable[[], object]) -> None:
-    """Wait until a condition holds, for at most 1,000 pauses."""
-    for _ in range(1_000):
-        if condition():
-            return
-        await pilot.pause(0.01)
-    raise AssertionError("the screen waits for something that never comes")
+    await wait_for(pilot, lambda: not (app.game.waits_for_bot or app.shown.asked) or app.failure)
 
 
 async def press(app: PlayApp, pilot, *keys: str) -> None:
     await pilot.press(*keys)
     await settle(app, pilot)
-
-
-def text_of(app: PlayApp) -> str:
-    """Return the text on the screen, line by line."""
-    return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips())
 
 
 def keys_of(game: HumanGame, action: int) -> list[str]:
@@ -94,8 +70,9 @@ async def to_discard(app: PlayApp, pilot) -> None:
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("name", ["simple", "medium"])
-def test_hand_played_with_hint_keys_ends_with_its_scoring(name):
+def test_hand_played_with_hint_keys_ends_with_its_scoring():
+    name = "simple"
+
     async def steps(app, pilot):
         bot = agents.make(name)
         await press(app, pilot, "h")
@@ -115,6 +92,7 @@ def test_hand_played_with_hint_keys_ends_with_its_scoring(name):
         assert app.game.view.records["public"]["dealer"][0] == 1 - dealer
         await pilot.pause()
         assert f"You {scores[0]} : {scores[1]} {name}" in text_of(app)
+        assert "Stock" in text_of(app), "the table of the next hand"
 
     on_screen(steps, HumanGame(name, SEED), hint_bot=name)
 
@@ -188,34 +166,18 @@ def test_gin_is_given_up_only_by_its_own_key():
     on_screen(steps, person_to_discard("gin by 0", "simple"))
 
 
-def test_enter_discards_the_card_of_a_possible_knock():
+@pytest.mark.parametrize(
+    ("keys", "action"), [(("minus", "enter"), card_id("KD")), (("k",), KNOCK + card_id("KD"))]
+)
+def test_possible_knock_is_made_by_its_own_key_with_the_best_card(keys, action):
     async def steps(app, pilot):
-        await press(app, pilot, "minus")
-        assert "K♦ leaves 2 deadwood: Enter discards it, k knocks." in text_of(app)
-        await press(app, pilot, "enter")
-        assert app.game.actions[3] == card_id("KD")
+        if len(keys) > 1:
+            await press(app, pilot, keys[0])
+            assert "K♦ leaves 2 deadwood: Enter discards it, k knocks." in text_of(app)
+        await press(app, pilot, keys[-1])
+        assert app.game.actions[3:4] == [action]
 
     on_screen(steps, person_to_discard("knock by 0", "simple"))
-
-
-def test_knock_key_without_a_choice_takes_the_best_card():
-    async def steps(app, pilot):
-        await press(app, pilot, "k")
-        assert app.game.actions[3:] == [KNOCK + card_id("KD")]
-
-    on_screen(steps, person_to_discard("knock by 0", "simple"))
-
-
-def test_footer_click_acts_as_the_key():
-    async def steps(app, pilot):
-        footer = app.query_one("Footer")
-        keys = {key.description: key for key in footer.query("FooterKey")}
-        assert "Hint" in keys
-        await pilot.click(keys["Hint"])
-        await settle(app, pilot)
-        assert "tonic would" in text_of(app)
-
-    on_screen(steps)
 
 
 def test_discarding_the_card_just_taken_shows_a_message():
@@ -244,6 +206,11 @@ def test_hint_of_a_bot_with_values_lists_them():
             assert f"{value:+.1f}" in said
 
     on_screen(steps, hint_bot="generation")
+
+
+def test_hint_in_chances_is_in_per_cent():
+    said = hint_lines(Hint(DRAW_STOCK, {DRAW_STOCK: 0.25}, CHANCE), "policy", upcard=0, letters=True).plain
+    assert re.search("per cent:.*stock +25.0", said, re.DOTALL)
 
 
 def test_hint_bot_can_be_changed():
@@ -342,7 +309,8 @@ def test_finished_game_is_returned_and_its_save_removed(tmp_path):
 
     async def steps(app, pilot):
         while not app.game.is_over:
-            await press(app, pilot, *keys_of(app.game, Plain().act(app.game.view)[0]))
+            app._act(int(Plain().act(app.game.view)[0]))
+            await settle(app, pilot)
             if not app.game.is_over:
                 assert save.exists()
         assert not save.exists()
@@ -388,23 +356,6 @@ def test_enlarged_window_shows_the_cards():
     on_screen(steps, size=(60, 20))
 
 
-def test_screen_without_colour_shows_the_same_text(monkeypatch):
-    shown = []
-
-    async def steps(app, pilot):
-        await press(app, pilot, "b", "h")
-        picture = app.export_screenshot()
-        cells = re.findall(r'<rect fill="#(\w{6})"', picture)
-        shown.append((text_of(app), [cell for cell in cells if len({cell[:2], cell[2:4], cell[4:]}) > 1]))
-
-    on_screen(steps)
-    monkeypatch.setenv("NO_COLOR", "1")
-    on_screen(steps)
-    assert shown[0][0] == shown[1][0]
-    assert shown[0][1]
-    assert not shown[1][1]
-
-
 def test_suits_are_letters_on_request():
     async def steps(app, pilot):
         await press(app, pilot, "b", "h")
@@ -415,99 +366,39 @@ def test_suits_are_letters_on_request():
     on_screen(steps, letters=True)
 
 
-@pytest.mark.compiled
-def test_hidden_cards_do_not_affect_the_screen():
-    """Redealing the hidden cards changes nothing on the screen, including hint and belief."""
-    play = played("knock-immediately")
-    states = play.states[play.states["public"]["outcome"] == 0][::211]
-    assert len(states) > 5
-    again = redealt(states, play.rules, 0, seed=1)
-    assert (states["private"]["hand"][:, 1] != again["private"]["hand"][:, 1]).any()
-    shown: list[str] = []
+class Broken:
+    name = "broken"
 
-    async def steps(app, pilot):
-        app._continue = app._let_bot_act = lambda: None
-        for index in range(len(states)):
-            for version in (states, again):
-                app.game._hand.state[:] = version[index]
-                app._show()
-                while app.shown.asked:
-                    await pilot.pause(0.01)
-                await pilot.pause(0.05)  # the log scrolls to its end
-                await pilot.pause()
-                shown.append(text_of(app))
-
-    game = HumanGame(Plain(), SEED)
-    while not game.waits_for_person:
-        game.let_bot_act()
-
-    async def with_all(app, pilot):
-        await press(app, pilot, "b", "h")
-        await steps(app, pilot)
-
-    on_screen(with_all, game)
-    assert shown[::2] == shown[1::2]
-    assert len(set(shown)) == len(states)
+    def act(self, view):
+        return np.array([card_id("AC")])
 
 
-def test_failing_bot_closes_the_screen_and_keeps_the_save(tmp_path):
-    class Broken:
-        name = "broken"
-
-        def act(self, view):
-            return np.array([card_id("AC")])
-
+@pytest.mark.parametrize(
+    ("bot", "message"), [(Broken(), "illegal action by bot 'broken'"), (Raises(), "gin-env[train]")]
+)
+def test_any_error_of_the_opponent_closes_the_screen(bot, message):
     async def steps(app, pilot):
         while app.failure is None:
             await press(app, pilot, *keys_of(app.game, app.game.legal()[-1]))
 
-    app = on_screen(steps, HumanGame(Broken(), 1), save_to=tmp_path / "game.json")
-    assert "illegal action by bot 'broken'" in str(app.failure)
-
-
-class Raises:
-    """A bot of the user's own that fails."""
-
-    name = "raises"
-
-    def act(self, view):
-        raise ZeroDivisionError("division by zero")
-
-
-def test_any_error_of_the_opponent_closes_the_screen():
-    app = PlayApp(HumanGame(Raises(), SEED), bot_delay=0)
-
-    async def run() -> None:
-        async with app.run_test() as pilot:
-            await wait_for(pilot, lambda: app.failure)
-
-    asyncio.run(run())
-    assert isinstance(app.failure, ZeroDivisionError)
-
-
-def test_any_error_of_a_hint_bot_is_shown(monkeypatch):
-    monkeypatch.setattr("gin_env.ui.table_app.make_bot", lambda name: Raises())
-
-    async def steps(app, pilot):
-        await pilot.press("h")
-        await wait_for(pilot, lambda: "division by zero" in text_of(app))
-        assert not app.shown.asked
-
-    on_screen(steps)
+    assert message in str(on_screen(steps, HumanGame(bot, 1)).failure)
 
 
 @pytest.mark.parametrize("key", ["h", "b"])
-def test_brackets_of_an_error_message_are_shown(monkeypatch, key):
+def test_any_error_of_a_hint_or_belief_is_shown(monkeypatch, key):
+    """The brackets of its message are no markup."""
+
     def fail(name):
         raise ImportError("install gin-env[train] for [/tmp/x]")
 
-    monkeypatch.setattr("gin_env.ui.table_app.make_bot", fail)
+    monkeypatch.setattr("gin_env.ui.table_app.make_bot", lambda name: Raises())
     monkeypatch.setattr("gin_env.ui.table_app.make_estimator", fail)
 
     async def steps(app, pilot):
         await press(app, pilot, key)
         assert "gin-env[train]" in text_of(app)
         assert "[/tmp/x]" in text_of(app)
+        assert not app.shown._advisers, "it is made again for the next question"
 
     on_screen(steps)
 
@@ -535,7 +426,8 @@ def test_game_that_cannot_be_recorded_closes_the_screen():
 
     async def steps(app, pilot):
         while not app.game.is_over:
-            await press(app, pilot, *keys_of(app.game, Plain().act(app.game.view)[0]))
+            app._act(int(Plain().act(app.game.view)[0]))
+            await settle(app, pilot)
 
     game = HumanGame(Plain(), SEED, Rules(max_hands=1))
     assert str(on_screen(steps, game, finished=finished).failure) == "the disk is full"
@@ -551,29 +443,19 @@ def test_help_lists_keys_and_rules():
     on_screen(steps)
 
 
-@pytest.mark.parametrize(
-    ("key", "reason"),
-    [
-        ("s", "The upcard is offered first: take it or pass."),
-        ("k", "Draw first."),
-        ("d", "Draw first."),
-        ("enter", "Draw first."),
-        ("3", "Draw first."),
-        ("left", "Draw first."),
-        ("z", "z has no meaning here: ? shows the keys."),
-    ],
-)
-def test_unavailable_key_explains_why(key, reason):
+def test_unavailable_key_explains_why():
     async def steps(app, pilot):
         before = list(app.game.actions)
-        await press(app, pilot, key)
-        assert reason in text_of(app)
-        assert app.game.actions == before
+        for key, reason in (
+            ("s", "The upcard is offered first: take it or pass."),
+            *((key, "Draw first.") for key in ("k", "d", "enter", "3", "left")),
+            ("z", "z has no meaning here: ? shows the keys."),
+        ):
+            await press(app, pilot, key)
+            assert reason in text_of(app)
+            assert app.game.actions == before
 
-    game = HumanGame("simple", SEED)
-    while not game.waits_for_person:
-        game.let_bot_act()
-    on_screen(steps, game)
+    on_screen(steps, to_move(HumanGame("simple", SEED)))
 
 
 def test_refused_knock_names_the_limit_of_the_hand():
@@ -588,50 +470,34 @@ def test_refused_knock_names_the_limit_of_the_hand():
     on_screen(steps, game)
 
 
-@pytest.mark.parametrize(("key", "reason"), [("s", "Enter begins a new hand"), ("h", "The hand is over")])
-def test_keys_at_the_end_of_a_hand_explain_why(key, reason):
+def test_keys_at_the_end_of_a_hand_explain_why():
     async def steps(app, pilot):
-        await press(app, pilot, key)
-        assert reason in text_of(app)
+        for key, reason in (("s", "Enter begins a new hand"), ("h", "The hand is over")):
+            await press(app, pilot, key)
+            assert reason in text_of(app)
 
-    on_screen(steps, ended_game())
-
-
-def ended_game(hands: int = 1) -> HumanGame:
-    """Return a game at the end of this many hands."""
-    game = HumanGame("simple", SEED)
-    bot = Plain()
-    for number in range(hands):
-        if number:
-            game.next_hand()
-        while game.ended is None:
-            game.let_bot_act() if game.waits_for_bot else game.act(int(bot.act(game.view)[0]))
-    return game
+    on_screen(steps, play_hands(HumanGame("simple", SEED)))
 
 
 def test_slow_opponent_does_not_block_the_screen():
     slow = WaitingBot(Plain())
-    app = PlayApp(HumanGame(slow, SEED), bot_delay=0)
 
-    async def run() -> None:
-        async with app.run_test(size=LARGE) as pilot:
-            while app.game.waits_for_person:
-                await pilot.press("p")
-            while not slow.asked.is_set():
-                await pilot.pause(0.01)
-            before = list(app.game.actions)
-            while "plain is thinking" not in text_of(app):
-                await pilot.pause(0.05)
-            await pilot.press("s")
-            await pilot.pause()
-            assert "It is plain's turn." in text_of(app)
-            assert app.game.actions == before
-            slow.release.set()
-            await settle(app, pilot)
-            assert len(app.game.actions) > len(before)
-            assert "is thinking" not in text_of(app)
+    async def steps(app, pilot):
+        while app.game.waits_for_person:
+            await pilot.press("p")
+        await wait_for(pilot, slow.asked.is_set)
+        before = list(app.game.actions)
+        await wait_for(pilot, lambda: "plain is thinking" in text_of(app))
+        await pilot.press("s")
+        await pilot.pause()
+        assert "It is plain's turn." in text_of(app)
+        assert app.game.actions == before
+        slow.release.set()
+        await settle(app, pilot)
+        assert len(app.game.actions) > len(before)
+        assert "is thinking" not in text_of(app)
 
-    asyncio.run(run())
+    run_screen(PlayApp(HumanGame(slow, SEED), bot_delay=0), steps)
 
 
 # --- Statistics -------------------------------------------------------------------------------------------
@@ -641,11 +507,8 @@ def test_results_are_counted_kept_and_shown(tmp_path):
     path = tmp_path / "statistics.json"
 
     async def play_on(app, pilot):
-        bot = Plain()
         while not app.game.is_over:
-            if app.game.ended is not None:
-                await press(app, pilot, "enter")
-            app._act(int(bot.act(app.game.view)[0]))
+            app._act(int(Plain().act(app.game.view)[0]))
             await settle(app, pilot)
         last = app.game.record()
         won = [sum(hand.winner == player for hand in last.hands) for player in (0, 1)]
@@ -658,9 +521,10 @@ def test_results_are_counted_kept_and_shown(tmp_path):
         assert f"simple: {expected}" in shown
         assert len(re.findall(r"(knock|gin|undercut) \d+", shown)) == sum(won)
 
-    on_screen(play_on, statistics=Statistics(path))
+    on_screen(play_on, HumanGame("simple", SEED, Rules(max_hands=1)), statistics=Statistics(path))
     before = path.read_text()
-    on_screen(lambda app, pilot: press(app, pilot, "h"), ended_game(), statistics=Statistics(path))
+    game = play_hands(HumanGame("simple", SEED))
+    on_screen(lambda app, pilot: press(app, pilot, "h"), game, statistics=Statistics(path))
     assert path.read_text() == before  # the end of a hand that was counted before is not counted again
 
 
@@ -680,9 +544,10 @@ def test_keys_work_while_a_hint_is_computed(monkeypatch):
 
     async def steps(app, pilot):
         await pilot.press("h")
-        while not slow.asked.is_set():
-            await pilot.pause(0.01)
+        await wait_for(pilot, slow.asked.is_set)
         assert "tonic is thinking" in text_of(app)
+        app.shown.show()
+        assert len(app.workers) == 1, "asked once for all drawings of the screen"
         await pilot.press("p")
         await pilot.pause()
         assert app.game.actions[-1:] or app.game.waits_for_bot
@@ -690,9 +555,7 @@ def test_keys_work_while_a_hint_is_computed(monkeypatch):
         slow.release.set()
         await settle(app, pilot)
 
-    game = HumanGame("simple", SEED)
-    while not game.waits_for_person:
-        game.let_bot_act()
+    game = to_move(HumanGame("simple", SEED))
     before = len(game.actions)
     on_screen(steps, game)
 
@@ -705,7 +568,4 @@ def test_cards_have_keys_and_captions_at_every_size(size):
         assert re.search(r"1 +2 +3 +4 +5 +6 +7 +8 +9 +0", shown)
         assert max(map(len, shown.splitlines())) <= size[0]
 
-    game = HumanGame("simple", SEED)
-    while not game.waits_for_person:
-        game.let_bot_act()
-    on_screen(steps, game, size=size)
+    on_screen(steps, to_move(HumanGame("simple", SEED)), size=size)

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from hand_endings import plain_action
+from screens import play_hands
 from typer.testing import CliRunner
 
 from gin_env import records
@@ -14,16 +14,6 @@ from gin_env.cli import app
 from gin_env.ui.human_game import HumanGame
 
 pytest.importorskip("textual", reason='the playing screen needs Textual: pip install "gin-env[play]"')
-
-
-def play_plainly(game: HumanGame, hands: int) -> None:
-    """Play until this number of hands has ended, leaving the last result on screen."""
-    while hands:
-        if game.ended is not None:
-            game.next_hand()
-        while game.ended is None:
-            game.let_bot_act() if game.waits_for_bot else game.act(plain_action(game.view.masks()[0]))
-        hands -= 1
 
 
 @pytest.fixture
@@ -68,8 +58,7 @@ def test_default_opponent_is_tonic_with_a_random_seed(screens, tmp_path):
 
 def test_saved_game_is_resumed(screens, tmp_path):
     save = tmp_path / "my game.json"
-    game = HumanGame("simple", 9)
-    play_plainly(game, 1)
+    game = play_hands(HumanGame("simple", 9))
     game.save(save)
     done = run("--resume", "--save", str(save))
     assert done.exit_code == 0
@@ -98,9 +87,7 @@ def test_invalid_options_fail_before_the_screen_opens(screens, tmp_path, argumen
 def test_finished_games_are_recorded(screens, tmp_path):
     def to_do(screen):
         while not screen.game.is_over:
-            play_plainly(screen.game, 1)
-            if not screen.game.is_over:
-                screen.game.next_hand()
+            play_hands(screen.game)
         screen._finished(screen.game)
 
     screens.kind.to_do = staticmethod(to_do)
@@ -176,8 +163,7 @@ def test_missing_textual_names_the_extra():
 
 def test_saved_game_with_another_opponent_is_refused(screens, tmp_path):
     save = tmp_path / "game.json"
-    game = HumanGame("simple", 9)
-    play_plainly(game, 1)
+    game = play_hands(HumanGame("simple", 9))
     game.save(save)
     done = run("--resume", "--save", str(save), "--opponent", "tonic")
     assert "the saved game is against simple, not tonic" in str(done.exception)

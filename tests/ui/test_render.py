@@ -16,6 +16,7 @@ from gin_env import agents, gin_rummy_v0
 from gin_env.envs.gymnasium_env import GinRummyEnv
 from gin_env.envs.vector_env import GinRummyVectorEnv
 from gin_env.game.cards import cards_of
+from gin_env.game.rules import Rules
 from gin_env.game.state import OUTCOME_NAMES
 from gin_env.observations.views import PlayerView
 from gin_env.ui import screen, text
@@ -122,6 +123,13 @@ def test_lay_offs_are_shown():
     assert lines[2].startswith("  player_0 knocked: ")
 
 
+@pytest.mark.parametrize("rules", [Rules(), Rules(big_gin_bonus=31)])
+def test_nothing_is_laid_off_on_gin(rules):
+    one = Table("AC 2C 3C 4H 5H 6H 8S 9S TS JS", HAND_1, "KS", "QS", rules=rules)
+    one.play("pass", "pass", "draw", "knock QS")
+    assert "laid off" not in str(text.describe(one.games.state[0]).hands[1])
+
+
 def test_deadwood_cards_shown_are_those_counted():
     env = gin_rummy_v0.raw_env()
     bot = agents.make("simple")
@@ -181,24 +189,6 @@ def test_both_hands_are_visible_after_a_knock():
 
 
 # --- Picture ------------------------------------------------------------------------------------------
-
-
-def test_picture_depends_only_on_the_state():
-    one, other = table(), table()
-    before = one.games.state.tobytes()
-    first = picture_of(one)
-    assert (first.shape, first.dtype) == ((640, 960, 3), np.uint8)
-    np.testing.assert_array_equal(first, picture_of(other))
-    assert one.games.state.tobytes() == before
-    assert (picture_of(one.play("pass")) != first).any()
-
-
-@pytest.mark.parametrize("width", [480, 960, 721])
-def test_picture_height_is_two_thirds_of_its_width(width):
-    from gin_env.ui import picture
-
-    drawn = picture.image(table().games.state[0], width=width)
-    assert (drawn.shape, drawn.dtype) == ((round(width * 2 / 3), width, 3), np.uint8)
 
 
 @pytest.mark.parametrize(("width", "error"), [(0, ValueError), (5000, ValueError), (480.0, TypeError)])
@@ -262,12 +252,25 @@ def test_long_names_stay_on_the_table():
     assert text.describe(game, names=("ann", "bob")).now == "bob to draw: the stock, or the upcard K♦"
 
 
-@pytest.mark.parametrize("moves", [[], ["take"], ["take", "knock KD"]])
-def test_nothing_is_drawn_over_the_right_edge(moves):
+def test_suit_does_not_touch_the_text_after_it():
     from gin_env.ui import picture
 
-    margin = picture_of(table().play(*moves))[:, -14:]
-    np.testing.assert_array_equal(margin, np.asarray(picture._felt(960))[:, -14:])
+    pixels = np.asarray(picture._line("♣|", 60, picture.WHITE))[..., 3]
+    inked = pixels.max(axis=0) > 64
+    shown = "".join("x" if one else " " for one in inked).strip()
+    assert len(shown.strip("x")) >= 60 // 12, "columns between the suit and the line"
+
+
+@pytest.mark.parametrize("width", [240, 480, 960])
+def test_long_lines_are_written_smaller(width):
+    from gin_env.ui import picture
+
+    sheet = picture._Sheet(width)
+    sheet.write((picture.MARGIN, 566), "W" * 70, 25, picture.GOLD)
+    margin = slice(-picture.scaled(picture.MARGIN, width) + 1, None)
+    np.testing.assert_array_equal(
+        np.asarray(sheet.picture)[:, margin], np.asarray(picture._felt(width))[:, margin]
+    )
 
 
 # --- Render modes of the environment ------------------------------------------------------------------
@@ -296,7 +299,9 @@ def test_window_shows_each_step_and_closes(pygame_without_screen):
     np.testing.assert_array_equal(shown.swapaxes(0, 1), picture_of(env))
     env.close()
     assert not pygame_without_screen.display.get_init()
+    pygame_without_screen.display.init()  # by the program of the user
     env.close()
+    assert pygame_without_screen.display.get_init()
 
 
 def test_copied_environment_opens_its_own_window(pygame_without_screen):

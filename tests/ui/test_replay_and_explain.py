@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hands_in_words import action, ids
 from recorded_games import one_hand, two_hands_of_a_game
+from screens import Judge
 from typer.testing import CliRunner
 
 from gin_env import Rules, agents, cards, cli, play_match, records
@@ -31,18 +32,6 @@ def told(upcard: str, *acts: str, drew: str = "", hand: str = HAND, **options) -
     return PlayerView.from_history(
         cards.parse(hand), cards.card_id(upcard), history, ids(drew), dealer=1, **options
     )
-
-
-class Judge:
-    """A bot that values an action at a tenth of its number, so the highest legal number is best."""
-
-    name = "judge"
-
-    def act(self, view: PlayerView) -> np.ndarray:
-        return np.array([np.flatnonzero(mask).max() for mask in view.masks()])
-
-    def action_values(self, view: PlayerView) -> np.ndarray:
-        return np.where(view.masks() == 1, np.arange(107) / 10, np.nan)
 
 
 # --- Explanations -----------------------------------------------------------------------------------------
@@ -85,6 +74,16 @@ def test_draws_are_explained_by_the_resulting_hand():
 def test_reason_for_a_knock_names_the_limit_of_the_hand():
     view = told("3H", "pass", "pass", "draw", drew="2D", rules=Rules.preset("oklahoma"))
     assert reasons(view, action("knock KS")) == ["You keep 1 deadwood; a knock needs 3 or less."]
+
+
+def test_reasons_say_so_if_the_upcard_saves_nothing():
+    view = told("KH")
+    assert reasons(view, action("take")) == [
+        "With the upcard and the best discard you hold 15 deadwood, no less than now."
+    ]
+    assert reasons(view, action("pass")) == [
+        "The upcard would leave no less deadwood (15 after the best discard, 15 now)."
+    ]
 
 
 def test_explanation_needs_one_view_of_the_player_to_move():
@@ -192,10 +191,11 @@ def test_illegal_opinion_names_the_bot(answer):
         name = "wrong"
 
         def act(self, view: PlayerView) -> np.ndarray:
-            return np.full(len(view), answer)
+            return np.array([action("pass"), answer])
 
+    two = PlayerView(np.concatenate([told("2D").records] * 2))
     with pytest.raises(ValueError, match="bot 'wrong' plays illegally"):
-        opinions.chosen_actions(Wrong(), told("2D"))
+        opinions.chosen_actions(Wrong(), two)
 
 
 @pytest.fixture(scope="module")
@@ -278,8 +278,8 @@ def test_players_named_like_agents_keep_their_names():
 # --- Commands ---------------------------------------------------------------------------------------------
 
 
-def run(*arguments: object, keys: str = "") -> str:
-    result = CliRunner().invoke(cli.app, [str(argument) for argument in arguments], input=keys)
+def run(*arguments: object) -> str:
+    result = CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
     if result.exception is not None:
         raise result.exception
     return result.output
@@ -294,21 +294,9 @@ def file(tmp_path):
     return path
 
 
-def test_tournament_is_recorded(tmp_path):
-    path = tmp_path / "games.jsonl"
-    run("tournament", "simple", "random", "random-discard", "--games", 2, "--hands", "--record", path)
-    pairs = [{player.name for player in game.players} for game in records.read(path)]
-    assert (
-        pairs
-        == [{"simple", "random"}] * 2
-        + [{"simple", "random-discard"}] * 2
-        + [{"random", "random-discard"}] * 2
-    )
-
-
 def test_whole_game_is_printed(file):
     game = records.read_one(file, 2)
-    said = run("replay", file, "--game", 2, "--all", "--bot", "simple", "--judge", "none")
+    said = run("replay", file, "--game", 2, "--plain", "--bot", "simple", "--judge", "none")
     assert said.startswith(title(game))
     count = len(opinions.decisions(game))
     assert [said.count(f"step {step}: ") for step in (1, count, count + 1)] == [1, 1, 0]
@@ -323,24 +311,9 @@ def simple_of(game):
     return next(player for player in game.players if player.name == "simple")
 
 
-def test_keys_step_through_a_game(file):
-    steps = ["step", "1:", "step", "2:", "step", "1:", "step", "2:", "step", "3:"]
-    said = run("replay", file, "--judge", "none", keys="\nb\n\n\nq\n")
-    assert [word for word in said.replace("\n", " ").split(" ") if word in ("1:", "2:", "3:")] == steps[1::2]
-    assert "step 1:" in run("replay", file, "--judge", "none")  # the replay ends with its input
-
-
-def test_key_jumps_to_the_next_hand(tmp_path):
-    path = tmp_path / "games.jsonl"
-    play_match("simple", "random", 2, seed=3, record=path)
-    count = len(records.read_one(path, 1).hands)
-    said = run("replay", path, "--judge", "none", keys="h\n" * count)
-    assert [said.count(f"hand {number}, turn 1;") for number in range(1, count + 1)] == [1] * count
-
-
 def test_mistakes_are_judged_by_a_bot_with_values(file):
     pytest.importorskip("torch")
-    said = run("replay", file, "--all", "--worst", 3)
+    said = run("replay", file, "--plain", "--worst", 3)
     assert "step  hand  player  played" in said
     assert "generation plays" in said
     with pytest.raises(ValueError, match="bot 'simple' has no values of actions: choose --judge generation"):

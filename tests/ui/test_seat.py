@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hands_in_words import ONE_GAME, Table, ids
-from played_positions import as_games, played, redealt
 
-from gin_env.estimators import make
 from gin_env.game.actions import KNOCK
 from gin_env.game.cards import card_id, parse
 from gin_env.game.rules import Rules
 from gin_env.observations.views import PlayerView
 from gin_env.ui.discards import discard_options
+from gin_env.ui.play_drawing import their_hand
 from gin_env.ui.reveal import describe_showdown
 from gin_env.ui.seat import action_name, describe_seat, heat_map, per_cent
 
@@ -79,6 +78,7 @@ def test_player_sees_the_pick_ups_and_discards_of_both():
         (True, "stock 8C", ""),
     ]
     assert (seat.known, seat.closed) == ([card_id("KD")], 9)
+    assert their_hand(seat, "tonic", True, False).plain == "tonic: 10 cards, you saw KD taken"
     assert (seat.taken, seat.upcard, seat.pile) == (
         card_id("8C"),
         card_id("KC"),
@@ -87,6 +87,11 @@ def test_player_sees_the_pick_ups_and_discards_of_both():
     theirs = describe_seat(view_of(one, 1), "tonic", letters=True)
     assert [turn.took for turn in theirs.turns] == ["pass", "pass", "stock", "KD", "stock"]
     assert (theirs.closed, theirs.my_turn, theirs.prompt) == (11, False, "tonic is to discard ...")
+
+
+def test_knock_with_the_lowest_card_is_shown_as_a_knock():
+    one = Table("AC 4H 5H 6H 7C 8C 9C 9S TS JS", HAND_1, "KS", "2C").play("pass", "pass", "draw", "knock AC")
+    assert describe_seat(view_of(one), "tonic", letters=True).turns[-1] == (True, "stock 2C", "AC knock")
 
 
 def test_knock_is_scored_step_by_step_with_lay_offs():
@@ -180,34 +185,3 @@ def test_heat_map_has_a_cell_for_each_card():
     assert drawn.ranks[9] == "10"
     assert sum(map(sum, cells.values())) == 126
     assert [per_cent(chance) for chance in (0, 0.001, 0.5, 0.996, 1)] == [0, 1, 50, 99, 100]
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize("name", ["uniform", "bayes", "logistic"])
-def test_estimators_work_at_the_end_of_a_hand(name):
-    one = table().play("pass", "pass", "draw", "knock 9C")
-    belief = make(name).estimate(view_of(one))[0]
-    assert np.isfinite(belief).all()
-    assert belief[card_id("9C")] == 0  # in the pile
-
-
-@pytest.mark.compiled
-def test_hidden_cards_do_not_affect_the_description():
-    """Redealing the hidden cards changes nothing before the end."""
-    play = played("knock-immediately")
-    running = play.states[play.states["public"]["outcome"] == 0][::7]
-    again = redealt(running, play.rules, 0, seed=5)
-    before, after = (as_games(states, play.rules) for states in (running, again))
-    for index in range(len(running)):
-        pair = [describe_seat(games.views(np.array([index]), 0), "tonic") for games in (before, after)]
-        assert pair[0] == pair[1]
-    assert len(running) > 50
-
-
-def test_eleven_card_hand_is_described_completely():
-    one = table().play("pass", "pass", "draw")
-    seat = describe_seat(view_of(one), "tonic")
-    assert sorted(card for group in seat.hand for card in group.cards) == sorted(
-        card_id(text) for text in f"{HAND_0} 9C".split()
-    )
-    assert parse(f"{HAND_0} 9C") == int(view_of(one).hands[0])

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import socket
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -18,6 +16,7 @@ pytest.importorskip("websockets", reason="the tests speak to Chromium with webso
 
 from browser import CHROMIUM, Browser, Page
 from hand_endings import person_to_discard
+from screens import play_hands
 
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.web.sessions import Sessions
@@ -79,13 +78,6 @@ def browser(tmp_path):
         yield one
 
 
-def keep(page: Page, name: str) -> None:
-    """Save a screenshot in the folder GIN_ENV_SCREENSHOTS, if set."""
-    folder = os.environ.get("GIN_ENV_SCREENSHOTS")
-    if folder:
-        page.screenshot(Path(folder) / f"{name}.png")
-
-
 def keys_of_actions(page: Page) -> list[str]:
     """Wait for buttons or cards to discard, and return the keys of the buttons."""
     page.wait_for(f"{IDLE} && (document.querySelector('#actions button') || {HAND}.length === 11)")
@@ -134,16 +126,13 @@ def test_phone_plays_a_whole_game_by_touch(play_server, browser):
     page = browser.open(play_server, **PHONE)
     page.wait_for(READY)
     assert page.value("document.documentElement.scrollWidth") == 360
-    keep(page, "phone")
     for name in ("hint", "belief"):
         page.tap(f"#tools button[data-panel={name}]")
         page.wait_for(f"document.querySelector('#{name}-content :is(strong, table)')")
-        keep(page, f"phone-{name}")
         page.tap("#close-panel")
     play(page, by_touch, discard_by_touch, hands=1)
     page.tap("#actions button[title=N]")
     play(page, by_touch, discard_by_touch)
-    keep(page, "phone-end")
     assert "the game, " in page.value("document.querySelector('.result').innerText")
     assert page.problems == []
 
@@ -152,15 +141,12 @@ def test_keys_play_a_whole_game(play_server, browser):
     page = browser.open(play_server, **DESKTOP)
     page.wait_for(READY)
     assert page.value("document.activeElement.matches('.card:focus-visible')")
-    keep(page, "desktop")
     page.press("h")
     page.wait_for("document.querySelector('#hint-content strong')")
     page.press("b")
     page.wait_for("document.querySelector('#belief-content table')")
     play(page, lambda one, key: one.press(key.lower()), discard_by_keys, hands=1)
-    keep(page, "desktop-end-of-hand")
     play(page, lambda one, key: one.press(key.lower()), discard_by_keys)
-    keep(page, "desktop-end")
     assert "the game, " in page.value("document.querySelector('.result').innerText")
     assert page.problems == []
 
@@ -170,33 +156,6 @@ IN_VIEW = """(() => {
   return box.top >= 0 && box.bottom <= innerHeight;
 })()"""
 SCORES = "[...document.querySelectorAll('.score b')].map((e) => Number(e.innerText))"
-
-
-@pytest.mark.parametrize("height", [640, 844])
-def test_phone_shows_the_buttons_without_scrolling(play_server, browser, height):
-    page = browser.open(play_server, width=360, height=height, phone=True)
-    page.wait_for(READY)
-    assert page.value(IN_VIEW)
-    assert page.value("document.documentElement.scrollHeight") == height
-
-    def by_visible_button(one: Page, key: str) -> None:
-        assert one.value(IN_VIEW)
-        by_touch(one, key)
-
-    play(page, by_visible_button, discard_by_touch, hands=1)
-    page.wait_for("document.querySelector('#actions a')")
-    assert page.value(IN_VIEW)
-
-
-def test_buttons_are_large_enough_for_a_finger(play_server, browser):
-    page = browser.open(play_server, **PHONE)
-    page.wait_for(READY)
-    page.tap("#open-menu")
-    page.wait_for("document.getElementById('menu').open")
-    small = """[...document.querySelectorAll('button, a, select, summary, label')]
-      .filter((e) => e.offsetParent).map((e) => [e.id || e.innerText, e.getBoundingClientRect()])
-      .filter(([, box]) => box.width < 44 || box.height < 44).map(([name]) => name)"""
-    assert page.value(small) == ["Rules"]  # the heading of the list of rules
 
 
 def test_scores_change_only_after_the_reveal(play_server, browser):
@@ -239,7 +198,6 @@ def test_practice_game_under_other_rules_takes_moves_back(play_server, browser):
     page.tap("#undo")
     page.wait_for(f"{IDLE} && {HAND}.length === 10")
     assert page.value(HAND) == before
-    keep(page, "phone-practice")
     assert page.problems == []
 
 
@@ -273,29 +231,6 @@ def test_screen_reader_gets_names_and_announcements(play_server, browser):
     page.press("Enter")
     page.wait_for(READY)
     assert "random-discard drew" in page.value("document.getElementById('live').innerText")
-
-
-def own_address() -> str | None:
-    """Return an address of this computer that others could use; None without a network."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(("192.0.2.1", 9))  # sends nothing
-        except OSError:
-            return None
-        address = probe.getsockname()[0]
-    return None if address.startswith("127.") else address
-
-
-@pytest.mark.skipif(own_address() is None, reason="this computer has no network")
-def test_host_serves_other_computers(serve, browser, tmp_path):
-    served = serve(
-        "play", "--opponent", "random-discard", "--host", "0.0.0.0", "--save", str(tmp_path / "saves")
-    )
-    page = browser.open(served.replace("127.0.0.1", own_address()), **PHONE)
-    page.wait_for(READY)
-    by_touch(page, next(key for key in "PSU" if key in keys_of_actions(page)))
-    page.wait_for(f"{IDLE} && document.querySelectorAll('#turns tr').length > 1")
-    assert page.problems == []
 
 
 def test_unavailable_key_explains_why(play_server, browser):
@@ -382,7 +317,6 @@ def test_card_that_makes_gin_goes_gin(at_discard):
             page.tap(KING) if act is tap else page.press("-")
             page.wait_for("document.querySelector('#hand .selected')")
             assert said(page) == "K♦ leaves no deadwood: tap again to go gin."
-            keep(page, f"gin-{window['width']}")
             assert page.value(IN_VIEW)
         act(page)
         page.wait_for("document.querySelector('.steps li')")
@@ -412,19 +346,14 @@ def test_second_press_discards_the_card_of_a_possible_knock(at_discard):
 
 
 def test_recorded_game_is_replayed_with_opinions(serve, browser, tmp_path):
-    game = HumanGame("simple", 3)
-    while game.ended is None:
-        game.let_bot_act() if game.waits_for_bot else game.act(game.legal()[0])
-    game.save(tmp_path / "game.json")
+    play_hands(HumanGame("simple", 3)).save(tmp_path / "game.json")
     address = serve("replay", str(tmp_path / "game.json"), "--bot", "simple", "--bot", "tonic")
     page = browser.open(address, **DESKTOP)
     page.wait_for(
         "document.querySelectorAll('#opinions .view').length > 0 && !document.querySelector('.thinking')"
     )
     assert "simple" in page.value("document.getElementById('opinions').innerText")
-    keep(page, "replay")
     while not page.value("document.getElementById('forward').disabled"):
         page.press("ArrowRight")
-    keep(page, "replay-end")
     assert page.value("document.querySelectorAll('.steps li').length") >= 2
     assert page.problems == []

@@ -17,17 +17,20 @@ import pytest
 
 pytest.importorskip("starlette", reason='the server needs Starlette: pip install "gin-env[play]"')
 
-from hand_endings import Plain
-from played_positions import played, redealt
+from hand_endings import Plain, person_to_discard
+from hands_in_words import deck_of
+from screens import Raises, play_hands
 from starlette.testclient import TestClient
 
 from gin_env import records
-from gin_env.game.actions import DRAW_STOCK, PASS
-from gin_env.game.cards import card_text
+from gin_env.agents.registry import BOTS
+from gin_env.game.actions import DRAW_STOCK, KNOCK, PASS
+from gin_env.game.cards import card_id, card_text
 from gin_env.game.rules import Rules
 from gin_env.ui.card_art import card_sheet
+from gin_env.ui.hints import Hint
 from gin_env.ui.human_game import HumanGame
-from gin_env.ui.web import page, server, sessions
+from gin_env.ui.web import offers, page, server, sessions
 from gin_env.ui.web.security import MAX_BODY
 from gin_env.ui.web.server import STATIC, create_app, serve, web_address
 from gin_env.ui.web.table_api import TableApi
@@ -49,6 +52,7 @@ class Window:
         response = self.client.post(f"/api/{name}", json=content, headers={"X-Gin-Session": self.token})
         answer = response.json()
         assert response.status_code == expected, answer
+        assert response.headers["Cache-Control"] == "no-store"
         if "table" in answer:
             self.state, self.token = answer, answer["token"]
         return answer
@@ -119,22 +123,6 @@ def test_only_visible_cards_are_sent_until_the_reveal():
         seen = visible
 
 
-@pytest.mark.compiled
-def test_redealt_hidden_cards_change_nothing_on_the_page():
-    play = played("knock-immediately")
-    states = play.states[play.states["public"]["outcome"] == 0][::67]
-    again = redealt(states, play.rules, 0, seed=1)
-    assert (states["private"]["hand"][:, 1] != again["private"]["hand"][:, 1]).any()
-    game = HumanGame(Plain(), 5)
-    shown = []
-    for index in range(len(states)):
-        for version in (states, again):
-            game._hand.state[:] = version[index]
-            shown.append(page.table(game))
-    assert shown[::2] == shown[1::2]
-    assert len(states) > 10
-
-
 def test_state_of_a_turn_has_the_legal_actions():
     one = window()
     assert set(one.table["actions"]) == {"upcard", "pass"}
@@ -146,18 +134,17 @@ def test_state_of_a_turn_has_the_legal_actions():
 
 
 def test_reveal_moves_laid_off_cards_to_the_melds_of_the_knocker():
-    one = window(opponent="tonic")
-    for _ in range(200):
-        one.play(lambda table: table["end"])
-        stages = one.table["end"]["stages"]
-        laid = stages[-1]["laid_off"]
-        if laid and len(laid) > 1:
-            break
-        one.ask("new") if one.table["end"]["game_over"] else one.change("next")
+    knocker, defender = "AC 2C 3C 4H 5H 6H 9S TS JS KD", "4C 5C 9D 7H 2D 3D 8D TD QH KC"
+    game = HumanGame(Plain(), 1)
+    game._game.set_deck(0, deck_of(knocker, defender, "KS", "9C"), 1)
+    game._begin_hand()
+    for action in (PASS, PASS, DRAW_STOCK, KNOCK + card_id("9C")):
+        game._play(action)
+    stages = page.table(game)["end"]["stages"]
     counts = [sum(len(group["cards"]) for hand in stage["hands"] for group in hand) for stage in stages]
     assert set(counts) == {20}
     offs = [stage for stage in stages if " off " in stage["text"]]
-    assert [len(stage["laid_off"]) for stage in offs] == list(range(1, len(laid) + 1))
+    assert [len(stage["laid_off"]) for stage in offs] == [1, 2, 3]
     for stage in offs:
         on_melds = [g for hand in stage["hands"] for g in hand if g["caption"] in ("run", "set")]
         assert stage["laid_off"][-1] in {card for group in on_melds for card in group["cards"]}
@@ -174,12 +161,19 @@ def test_hint_gives_an_action_with_reasons():
     assert "when it is your turn" in one.ask("hint")["error"]
 
 
+def test_hint_to_knock_names_its_card():
+    view = person_to_discard("knock by 0", "simple").view
+    knock = Hint(KNOCK + card_id("KD"), {}, "")
+    assert page.hint("simple", knock, view)["card"] == "KD"
+
+
 @pytest.mark.compiled
 def test_belief_has_suit_rows_and_reveals_the_hand_at_the_end():
     one = window()
     answer = one.ask("belief")
     assert [(row["suit"], len(row["chances"])) for row in answer["rows"]] == [(suit, 13) for suit in "CHSD"]
     assert "held" not in answer["rows"][0]
+    assert np.array([row["chances"] for row in answer["rows"]]).dtype.kind == "i"
     own = [card for group in one.table["hand"] for card in group["cards"]]
     rows = {row["suit"]: row["chances"] for row in answer["rows"]}
     assert all(rows[card[1]]["A23456789TJQK".index(card[0])] == 0 for card in own)
@@ -225,10 +219,25 @@ def test_new_game_has_the_chosen_opponent_and_a_new_deal():
     assert one.table["hand"] != before
 
 
-@pytest.mark.parametrize("opponent", ["process:id", "no-such-bot", "../policy.safetensors", 5, None])
-def test_only_offered_opponents_can_be_chosen(opponent):
+@pytest.mark.parametrize(
+    ("choice", "values"),
+    [
+        ("opponent", ["process:id", "no-such-bot", "../policy.safetensors", 5, None]),
+        ("rules", ["no-such-rules", "knock_limit=3", 5, None, ["eaai"]]),
+    ],
+)
+def test_only_offered_opponents_and_rules_can_be_chosen(choice, values):
     one = Window(TableApi())
-    assert "one of those offered" in one.ask("new", 400, opponent=opponent)["error"]
+    for value in values:
+        assert "one of those offered" in one.ask("new", 400, **{choice: value})["error"]
+
+
+@pytest.mark.parametrize("torch", [None, object()])
+def test_levels_that_need_torch_are_available_only_with_it(monkeypatch, torch):
+    monkeypatch.setattr(offers.importlib.util, "find_spec", lambda name: torch)
+    needy = BOTS.names(needs_torch=True)
+    for one in offers.opponents("simple"):
+        assert one["available"] == (torch is not None or one["bot"] not in needy), one
 
 
 def test_new_game_has_the_chosen_rules():
@@ -239,12 +248,6 @@ def test_new_game_has_the_chosen_rules():
     first = "A23456789TJQK".index(one.table["pile"][0][0])
     assert one.table["limit"] == (0 if first == 0 else min(first + 1, 10))
     assert "Hands won: you 0, simple 0" in one.table["boxes"][0]
-
-
-@pytest.mark.parametrize("rules", ["no-such-rules", "knock_limit=3", 5, None, ["eaai"]])
-def test_only_offered_rules_can_be_chosen(rules):
-    one = Window(TableApi())
-    assert "one of those offered" in one.ask("new", 400, rules=rules)["error"]
 
 
 def test_rules_of_the_command_line_are_offered():
@@ -295,6 +298,7 @@ def test_practice_games_are_not_recorded():
     one.ask("new", practice=True)
     one.play(lambda table: table["end"] and table["end"]["game_over"])
     assert done == []
+    assert "the game is over" in one.ask("undo", 400, version=one.state["version"])["error"]
 
 
 def test_only_ended_hands_can_be_replayed():
@@ -318,9 +322,7 @@ def test_only_ended_hands_can_be_replayed():
 
 
 def test_replay_server_serves_no_table():
-    game = HumanGame("simple", 3)
-    while game.ended is None:
-        game.let_bot_act() if game.waits_for_bot else game.act(game.legal()[0])
+    game = play_hands(HumanGame("simple", 3))
     one = Window(TableApi(recorded=game.record(), bots=["simple"]))
     assert one.ask("setup")["advisers"] == ["simple"]
     shown = one.ask("replay", hand=1)
@@ -353,12 +355,12 @@ def test_action_for_an_old_position_is_refused():
     assert answer["table"] == one.ask("table")["table"]
 
 
-@pytest.mark.parametrize("action", [DRAW_STOCK, 500, -1, "draw", None, [1], 10**30, True])
-def test_illegal_action_changes_nothing(action):
+def test_illegal_action_changes_nothing():
     one = window()
     before = one.table
-    assert one.ask("act", 400, version=one.state["version"], action=action)["error"]
-    assert one.ask("table")["table"] == before
+    for action in (DRAW_STOCK, 500, -1, "draw", None, [1], 10**30, True):
+        assert one.ask("act", 400, version=one.state["version"], action=action)["error"]
+        assert one.ask("table")["table"] == before
 
 
 def test_game_is_resumed_after_a_server_restart(tmp_path):
@@ -398,19 +400,12 @@ def test_damaged_save_does_not_prevent_a_new_game(tmp_path):
     restarted.step()
 
 
-class Raises:
-    """A bot of the user's own that fails."""
-
-    def act(self, view):
-        raise KeyError("AC")
-
-
 def test_any_error_of_a_bot_is_answered_in_json():
-    one = window(opponent="test_web_server:Raises", seed=5)
+    one = window(opponent="screens:Raises", seed=5)
     while not one.table["waits_for_bot"]:
         one.step()
     answer = one.ask("bot", 500, version=one.state["version"])
-    assert answer == {"error": "KeyError: 'AC'"}
+    assert answer == {"error": "ZeroDivisionError: gin-env[train] for [/tmp/x]"}
     assert one.ask("table")["table"] == one.table
 
 
@@ -483,11 +478,11 @@ def test_action_that_waits_for_a_new_game_is_refused(monkeypatch):
     one.ask("act", 409, version=before["version"], action=DRAW_STOCK)
 
 
-@pytest.mark.parametrize("token", ["", "x", "../../../../etc/passwd", "a" * 22, "a" * 5000])
-def test_unknown_token_finds_no_game(tmp_path, token):
+def test_unknown_token_finds_no_game(tmp_path):
     one = Window(TableApi(save_folder=tmp_path))
-    one.token = token
-    assert one.ask("table", 404)["error"]
+    for token in ("", "x", "../../../../etc/passwd", "a" * 22, "a" * 5000):
+        one.token = token
+        assert one.ask("table", 404)["error"]
 
 
 # --- Refused requests ---------------------------------------------------------------------------------------
@@ -507,6 +502,13 @@ def test_pages_load_nothing_from_elsewhere(path):
     addresses = re.findall(r"https?://[^\s\"'<)]+", response.text)
     assert set(addresses) <= {"http://www.w3.org/2000/svg"}
     assert response.headers["x-content-type-options"] == "nosniff"
+    assert "content-type" in response.headers
+
+
+@pytest.mark.parametrize(("host", "isolated"), [("127.0.0.1", True), ("localhost", True), ("0.0.0.0", False)])
+def test_windows_are_isolated_only_on_this_computer(host, isolated):
+    """Browsers reject the header from other addresses without HTTPS."""
+    assert ("cross-origin-opener-policy" in client(host).get("/").headers) == isolated
 
 
 @pytest.mark.parametrize(
@@ -549,9 +551,9 @@ def test_only_own_hosts_are_served(serving, host, accepted):
     assert response.status_code == (200 if accepted else 421)
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b"5", b"{", b"\xff\xfe", b"[" * 4000])
-def test_request_bodies_must_be_json_objects(body):
-    assert client().post("/api/new", content=body, headers={"Origin": ORIGIN}).status_code == 400
+def test_request_bodies_must_be_json_objects():
+    for body in (b"", b"[]", b"5", b"{", b"\xff\xfe", b"[" * 4000):
+        assert client().post("/api/new", content=body, headers={"Origin": ORIGIN}).status_code == 400
 
 
 def test_oversized_requests_are_refused_unread():
@@ -574,6 +576,7 @@ def test_printed_address_can_be_opened_in_a_browser():
     assert web_address("127.0.0.1", 8000) == "http://127.0.0.1:8000/"
     assert web_address("::1", 80) == "http://[::1]:80/"
     assert "0.0.0.0" not in web_address("0.0.0.0", 8000)
+    assert "::" not in web_address("::", 8000)
 
 
 @pytest.fixture
@@ -665,12 +668,6 @@ def test_static_files_have_no_inline_script_or_style():
         assert not re.search(r"<script(?![^>]*src=)|<style| style=| on\w+=", text)
 
 
-def test_belief_probabilities_are_integers():
-    one = window()
-    rows = one.ask("belief")["rows"]
-    assert np.array([row["chances"] for row in rows]).dtype.kind == "i"
-
-
 def test_game_that_cannot_be_saved_continues(tmp_path):
     folder = tmp_path / "windows"
     folder.mkdir()
@@ -685,20 +682,13 @@ def test_game_that_cannot_be_saved_continues(tmp_path):
 
 def test_bot_is_made_again_after_an_error():
     """A program that has ended would never answer again."""
-
-    class Ended:
-        name = "ended"
-
-        def act(self, view):
-            raise ValueError("it has ended")
-
     api = TableApi(opponent="simple", seed=7)
     one = Window(api)
     one.ask("new")
     while not one.table["waits_for_bot"]:
         one.step()
-    api._sessions.find(one.token).game.bot = Ended()
-    assert "it has ended" in one.ask("bot", 400, version=one.state["version"])["error"]
+    api._sessions.find(one.token).game.bot = Raises()
+    assert "gin-env" in one.ask("bot", 500, version=one.state["version"])["error"]
     one.change("bot")
 
 

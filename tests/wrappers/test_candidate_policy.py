@@ -20,6 +20,8 @@ from gin_env.agents.policies.candidate_network import (  # noqa: E402
 )
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
 from gin_env.agents.policies.policy import PolicyBot  # noqa: E402
+from gin_env.agents.policies.sb3_archives import ArchiveError, convert_archive  # noqa: E402
+from gin_env.agents.policies.sb3_weights import candidate_network_of  # noqa: E402
 from gin_env.batch import Games  # noqa: E402
 from gin_env.envs.gymnasium_env import GinRummyEnv  # noqa: E402
 from gin_env.game.rules import Rules  # noqa: E402
@@ -29,8 +31,6 @@ from gin_env.observations.observation import OBSERVATION_SIZE  # noqa: E402
 from gin_env.wrappers.candidate_policy import SB3CandidatePolicy  # noqa: E402
 from gin_env.wrappers.card_policy import CardPolicy  # noqa: E402
 from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy  # noqa: E402
-from gin_env.wrappers.sb3_archives import ArchiveError, convert_archive  # noqa: E402
-from gin_env.wrappers.sb3_weights import candidate_network_of  # noqa: E402
 
 
 def new_model(env=None, **settings) -> MaskablePPO:
@@ -53,6 +53,17 @@ def new_model(env=None, **settings) -> MaskablePPO:
 def model() -> MaskablePPO:
     """Return a model after two updates."""
     return new_model().learn(2 * 8 * 16)
+
+
+@pytest.mark.parametrize("policy", [SB3CandidatePolicy, CardPolicy])
+def test_options_of_the_optimizer_are_its_own(policy):
+    env = GinRummyVecEnv(2, "simple", candidates=policy is SB3CandidatePolicy)
+    spaces = env.observation_space, env.action_space
+    options = {"optimizer_class": torch.optim.AdamW, "optimizer_kwargs": {"weight_decay": 0.25}}
+    optimizer = policy(*spaces, lambda share: 0.5 * share, **options).optimizer
+    (group,) = optimizer.param_groups
+    assert isinstance(optimizer, torch.optim.AdamW)
+    assert (group["lr"], group["weight_decay"]) == (0.5, 0.25)
 
 
 @pytest.fixture(scope="module")
@@ -197,7 +208,7 @@ def test_snapshot_is_frozen_and_can_be_an_opponent():
 @pytest.mark.parametrize("episode", ["hand", "game"])
 def test_rules_and_episode_are_kept_and_hands_hide_scores(episode, tmp_path):
     rules = Rules(knock_limit=7)
-    env = GinRummyVecEnv(8, "simple", rules, episode, seed=1, candidates=True)
+    env = GinRummyVecEnv(8, "simple", rules, episode=episode, seed=1, candidates=True)
     model = new_model(env)
     path = tmp_path / "policy.safetensors"
     save_policy(model, path)
@@ -287,6 +298,7 @@ def test_unreadable_policies_are_not_written(tmp_path):
         with pytest.raises(ValueError, match=message):
             save_policy(model, path)
     model.gin_env = None
+    del model.observation_space.gin_env
     for use in (lambda: save_policy(model, path), lambda: CandidatePolicyBot.snapshot(model)):
         with pytest.raises(ValueError, match=r"set model\.gin_env = env\.describe_training\(\) first"):
             use()
@@ -311,6 +323,6 @@ def test_mismatched_archive_is_refused(model, tmp_path):
     other = new_model()
     other.gin_env = other.gin_env | {"reads": {}}
     other.save(tmp_path / "model.zip")
-    with pytest.raises(ArchiveError, match=r"model\.zip cannot be converted: .* trained on the candidates"):
+    with pytest.raises(ArchiveError, match=r"model\.zip cannot be read: .* trained on the candidates"):
         convert_archive(tmp_path / "model.zip", tmp_path / "policy.safetensors")
     assert not (tmp_path / "policy.safetensors").exists()

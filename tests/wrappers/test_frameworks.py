@@ -18,13 +18,13 @@ from sb3_contrib import MaskablePPO
 
 from gin_env import agents, gin_rummy_v0
 from gin_env.agents.policies.policy import PolicyBot
+from gin_env.agents.policies.sb3_archives import convert_archive
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK
 from gin_env.observations.candidates import ENTRIES
 from gin_env.wrappers.card_policy import CardPolicy
 from gin_env.wrappers.names import rename_entries
 from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy
-from gin_env.wrappers.sb3_archives import convert_archive
 
 with warnings.catch_warnings():  # PettingZoo's test module imports its deprecated games
     warnings.simplefilter("ignore")

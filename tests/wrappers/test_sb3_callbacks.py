@@ -36,7 +36,9 @@ def small_callback(run, **settings):
 
 def test_callback_plays_past_selves_and_saves_the_best_policy(tmp_path, capsys):
     torch.manual_seed(1)
-    model = new_model(VecMonitor(new_games()), hidden=8)
+    with pytest.warns(UserWarning, match="already wrapped with a `Monitor`"):
+        games = VecMonitor(new_games())
+    model = new_model(games, hidden=8)
     callback = small_callback(tmp_path / "mine", bots=["simple", "random"], pool_size=2, verbose=1)
     model.learn(5 * ROLLOUT, callback=callback)
     assert len(callback.past) == 2
@@ -65,6 +67,36 @@ def test_callback_continues_with_a_flat_policy(tmp_path):
     model.learn(2 * ROLLOUT, callback=callback, reset_num_timesteps=False)
     assert [bot.name for bot in callback.past] == [f"past-{count * ROLLOUT}" for count in (1, 3)]
     assert (tmp_path / "policy.safetensors").exists()
+
+
+@pytest.mark.parametrize("candidates", [True, False])
+def test_restored_run_has_the_same_model_and_past_selves(tmp_path, candidates):
+    policy = (
+        (SB3CandidatePolicy, {"hidden": 8})
+        if candidates
+        else (CardPolicy, {"net_arch": [8], "card_features": 4})
+    )
+    model = new_model(new_games(candidates), policy[0], **policy[1])
+    callback = small_callback(tmp_path, pool_size=2)
+    with pytest.raises(FileNotFoundError, match="nothing to resume"):
+        callback.restore(model)
+    model.learn(4 * ROLLOUT, callback=callback)
+    again = new_model(new_games(candidates), policy[0], **policy[1])
+    restored = small_callback(tmp_path, pool_size=2)
+    restored.restore(again)
+    assert again.num_timesteps == 4 * ROLLOUT
+    assert restored.best_win_rate == callback.best_win_rate
+    assert [bot.name for bot in restored.past] == [bot.name for bot in callback.past]
+    for mine, other in zip(
+        (model.policy.state_dict(), *callback._weights),
+        (again.policy.state_dict(), *restored._weights),
+        strict=True,
+    ):
+        assert all(torch.equal(mine[name], other[name]) for name in mine)
+    again.learn(ROLLOUT, callback=restored, reset_num_timesteps=False)
+    assert restored.decisions == 5 * ROLLOUT
+    with pytest.raises(ValueError, match="a model with other settings"):
+        small_callback(tmp_path).restore(new_model(new_games(), hidden=16))
 
 
 def test_second_call_of_learn_evaluates_and_saves_again(tmp_path):

@@ -15,7 +15,7 @@ Readings:
   alternative (``purified``). The mixed strategy is weaker: probes are noisy, so the average strategy keeps
   some weight on bad cards.
 
-Results: docs/results/paper-000.md, "The CFR table".
+Results: docs/results/gallucci2021.md, "The CFR table".
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -26,8 +26,8 @@ from pathlib import Path
 
 import numpy as np
 
+from gin_env.agents.base import act_by
 from gin_env.agents.cfr.abstractions import CANDIDATES, DEFAULT_CANDIDATES, KINDS
-from gin_env.agents.cfr.stages import interpolate
 from gin_env.agents.cfr.strategy import Strategy, strategy_action
 from gin_env.agents.cfr.table import StrategyTable, find_table
 from gin_env.observations.views import PlayerView
@@ -44,12 +44,6 @@ class CfrBot:
     candidates : the cards from which discards are chosen, one of `abstractions.CANDIDATES`; by default the
         cards used in training.
     purified : whether to take the most probable alternative instead of sampling one.
-    stages : how to map positions between the stages, one of `stages.MAPPINGS`.
-
-    Attributes
-    ----------
-    counts : int64 (3, 2). Rows are discards, draws and knocks; columns count the decisions so far that the
-        table has an entry for, and those that it does not.
     """
 
     name = "cfr"
@@ -61,34 +55,23 @@ class CfrBot:
         table: str | Path | StrategyTable | None = None,
         candidates: str | None = None,
         purified: bool = True,
-        stages: str = "hard",
     ) -> None:
         self.table = find_table(table, self.abstractions)
-        if stages != "hard":
-            self.table = interpolate(self.table, stages)
         if candidates is None:
             metadata = self.table.metadata
             candidates = metadata.get("candidates", DEFAULT_CANDIDATES[metadata["abstraction"]])
         self.candidates = check_choice("candidates", candidates, CANDIDATES)
         self.purified = check_switch("purified", purified)
-        self.counts = np.zeros((3, 2), np.int64)
 
     @property
     def strategy(self) -> Strategy:
         """What the kernels need to decide by the table."""
         kind, candidates = KINDS[self.table.metadata["abstraction"]], CANDIDATES[self.candidates]
-        return Strategy(self.table.strategy, kind, candidates, self.purified, self.counts)
-
-    @property
-    def hit_rate(self) -> float:
-        """Share of decisions so far in information sets visited in training; nan before the first."""
-        return float(self.counts[:, 0].sum() / self.counts.sum()) if self.counts.any() else float("nan")
+        return Strategy(self.table.strategy, kind, candidates, self.purified)
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
-        actions = np.empty(len(view), np.int64)
-        _act(view.records, self.strategy, actions)
-        return actions
+        return act_by(_act, view, self.strategy)
 
 
 @kernel
@@ -103,11 +86,3 @@ class CfrPlusBot(CfrBot):
 
     name = "cfr-plus"
     abstractions = ("plus",)
-
-    def __init__(
-        self,
-        table: str | Path | StrategyTable | None = None,
-        candidates: str | None = None,
-        purified: bool = True,
-    ) -> None:
-        super().__init__(table, candidates, purified)

@@ -1,9 +1,8 @@
 """The paper's abstraction with the number of cards dealt in place of the three stages.
 
 It has ten times as many information sets for discards and draws as `paper_sets`, and the same sets for
-knocks. `stages.interpolate` makes a table of this abstraction from one with stages, which addresses paper
-000's question about "cases that fall between known abstraction points". A table can also be trained on it
-directly, which shows how much strength the stages cost.
+knocks. `research.papers.gallucci2021.stages` makes a table of this abstraction from one with stages. A table
+can also be trained on it directly, which shows how much strength the stages cost.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"

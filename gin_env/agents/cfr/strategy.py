@@ -26,9 +26,6 @@ from gin_env.game.state import DISCARD, STOCK_ONLY
 from gin_env.game.streams import mix, unit
 from gin_env.support.compilation import kernel
 
-DISCARDS, DRAWS, KNOCKS = 0, 1, 2
-"""Rows of `Strategy.counts`."""
-
 
 class Strategy(NamedTuple):
     """What the kernels need to decide by a table."""
@@ -42,8 +39,6 @@ class Strategy(NamedTuple):
     """The cards from which discards are chosen, one of the values of `abstractions.CANDIDATES`."""
     purified: bool
     """Whether to take the most probable alternative instead of sampling one."""
-    counts: np.ndarray
-    """int64 (3, 2), counted up: discards, draws and knocks (rows) with and without an entry (columns)."""
 
 
 @kernel
@@ -71,7 +66,6 @@ def choose_discard(public, private, player, candidates: int, random, strategy) -
             total += probability
             best, highest = keep_best(best, highest, card, probability)
         remaining &= remaining - 1
-    strategy.counts[DISCARDS, 0 if known else 1] += 1
     if not known:
         return pick_card(candidates, random)
     if strategy.purified or total <= 0:
@@ -93,7 +87,6 @@ def choose_discard(public, private, player, candidates: int, random, strategy) -
 def choose_draw(public, private, player, random, strategy) -> bool:
     """Return whether to take the upcard by the strategy."""
     probability = strategy.probabilities[draw_set_of(strategy.abstraction, public, private, player)]
-    strategy.counts[DRAWS, 1 if probability < 0 else 0] += 1
     return decide(probability, random, strategy.purified)
 
 
@@ -101,7 +94,6 @@ def choose_draw(public, private, player, random, strategy) -> bool:
 def choose_knock(public, private, player, rest: int, random, strategy) -> bool:
     """Return whether to knock by the strategy. The deadwood of `rest` must be within the knock limit."""
     probability = strategy.probabilities[knock_set_of(strategy.abstraction, public, private, player, rest)]
-    strategy.counts[KNOCKS, 1 if probability < 0 else 0] += 1
     return decide(probability, random, strategy.purified)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
@@ -53,17 +52,6 @@ class StrategyTable:
         """The information sets visited in training, bool (number of information sets,)."""
         return self.strategy >= 0
 
-    def shuffled(self, seed: int) -> StrategyTable:
-        """Return a copy for a control, its visited entries permuted within discards, draws and knocks."""
-        from gin_env.agents.cfr.abstractions import decision_slices
-
-        rng = np.random.default_rng(seed)
-        strategy = self.strategy.copy()
-        for part in decision_slices(KINDS[self.metadata["abstraction"]]):
-            visited = np.flatnonzero(self.visited[part]) + part.start
-            strategy[visited] = strategy[rng.permutation(visited)]
-        return StrategyTable(strategy, self.metadata | {"shuffled": seed})
-
     def save(self, path: str | Path) -> None:
         """Write the table to a file (.npz)."""
         entries = np.where(self.visited, np.rint(self.strategy * _SCALE), UNVISITED).astype(np.uint8)
@@ -88,8 +76,7 @@ class StrategyTable:
 @cache
 def packaged_table(abstraction: str) -> StrategyTable:
     """Return the packaged table of an abstraction, which is read only once."""
-    with as_file(files("gin_env.agents.cfr") / "data" / f"cfr_{abstraction}.npz") as path:
-        return StrategyTable.load(path)
+    return StrategyTable.load(Path(__file__).parent / "data" / f"cfr_{abstraction}.npz")
 
 
 def find_table(table: str | Path | StrategyTable | None, abstractions: Sequence[str]) -> StrategyTable:

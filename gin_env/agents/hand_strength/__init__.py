@@ -11,9 +11,9 @@ its part of the paper.
 - `gin_env.estimators.risk` is equation 5.
 
 The seed matters as much as the kind of network, and longer training lowers the error without improving the
-play (docs/results/paper-002.md, "Length of training"). Training therefore takes three epochs instead of the
+play (docs/results/truong2021.md, "Length of training"). Training therefore takes three epochs instead of the
 paper's 96, trains five networks of each kind, and selects one by its games. Results:
-docs/results/paper-002.md, "Table 1".
+docs/results/truong2021.md, "Table 1".
 
 The package imports torch only when a network is made or loaded.
 """

@@ -15,11 +15,11 @@ Readings:
   safety; if every card is melded, it chooses from all.
 - The player in the authors' repository (DualInception.java) considers unmelded cards only, unlike the paper's
   text, and forbids repeated pairs. Neither makes a measurable difference for the authors' networks; the first
-  helps networks that would break melds (docs/results/paper-002.md, "Their schedule with their features").
+  helps networks that would break melds (docs/results/truong2021.md, "Their schedule with their features").
 - Ties (values equal to 1/1000) are broken at random. The Simple player's rule against repeating a {drawn,
   discarded} pair does not apply.
 
-Results: docs/results/paper-002.md, "Table 1" and "Defensive and balanced players".
+Results: docs/results/truong2021.md, "Table 1" and "Defensive and balanced players".
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -41,7 +41,7 @@ from gin_env.game.engine import discards_allowed
 from gin_env.game.hands import discard_or_knock, keep_best, unmelded_cards
 from gin_env.game.state import DISCARD
 from gin_env.observations.views import PlayerView
-from gin_env.support.checks import check_number, check_switch
+from gin_env.support.checks import check_number
 from gin_env.support.compilation import kernel
 
 Rate = Callable[[PlayerView, np.ndarray, np.ndarray, np.ndarray, bool], np.ndarray]
@@ -63,20 +63,16 @@ class OffensiveBot:
 
     Parameters
     ----------
-    network : a packaged network (`weights.packaged_names`) or the path of a ``.safetensors`` file.
+    network : the name of a packaged network or the path of a ``.safetensors`` file.
     estimator : the estimator of the opponent's hand; by default the one used to train the network.
-    average_suits : whether to average the value over all 24 orders of the suits.
     """
 
     name = "offensive"
 
-    def __init__(
-        self, network: str = DEFAULT_NETWORK, estimator: str | None = None, average_suits: bool = False
-    ) -> None:
+    def __init__(self, network: str = DEFAULT_NETWORK, estimator: str | None = None) -> None:
         self.network, self.training = find_network(network)
         self._hits = self.training.get("hits", HITS[0])
         self._exact = copy.deepcopy(self.network).double()
-        self.average_suits = check_switch("average_suits", average_suits)
         self._estimator = estimators.resolve(estimator or trained_with(network, self.training))
 
     def act(self, view: PlayerView) -> np.ndarray:
@@ -101,16 +97,11 @@ class OffensiveBot:
     ) -> np.ndarray:
         import torch
 
-        from gin_env.agents.hand_strength.networks import value_averaged_over_suits
-
         x, macro = hand_features(hands, self._hits)
         network, dtype = (self._exact, torch.float64) if exact else (self.network, torch.float32)
         inputs = [torch.from_numpy(array).to(dtype) for array in (x, macro, estimates)]
-        inputs.append(torch.from_numpy(owners))
         with torch.inference_mode():
-            if self.average_suits:
-                return value_averaged_over_suits(network, *inputs).numpy()
-            return network(*inputs).numpy()
+            return network(*inputs, torch.from_numpy(owners)).numpy()
 
 
 class DefensiveBot:
@@ -145,7 +136,7 @@ class BalancedBot(OffensiveBot):
 
     Parameters
     ----------
-    network, estimator, average_suits : as for `OffensiveBot`.
+    network, estimator : as for `OffensiveBot`.
     risk_weight : cost in points of a discard risk of 1.
     """
 
@@ -156,9 +147,8 @@ class BalancedBot(OffensiveBot):
         network: str = DEFAULT_NETWORK,
         estimator: str | None = None,
         risk_weight: float = 2.0,
-        average_suits: bool = False,
     ) -> None:
-        super().__init__(network, estimator, average_suits)
+        super().__init__(network, estimator)
         self.risk_weight = check_number("risk_weight", risk_weight, 0.0, 1000.0)
 
     def values(

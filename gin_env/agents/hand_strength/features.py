@@ -1,8 +1,7 @@
-"""Inputs of paper 002's networks: cards, macro-features, interaction terms, and orders of the suits.
+"""Inputs of paper 002's networks: cards and macro-features.
 
 Source: "Scoring Metrics". Macro-features are "deadwood points, number of sets, number of runs, and hit
-count", the last "the number of cards that, if drawn, will either complete or extend any meld". Interaction
-terms are products of neighbouring cards; "four neighbours of A♥ are A♣, A♦, A♠, and 2♥".
+count", the last "the number of cards that, if drawn, will either complete or extend any meld".
 
 Readings:
 
@@ -12,8 +11,6 @@ Readings:
   too. With ``hits="arrangement"`` it follows the authors' code (FeatureEngineer0.java, sangttruong/ginrummy):
   the number of cards with which the arrangement of least deadwood leaves no more cards unmelded than without
   them.
-- Interactions are the 48 pairs of neighbouring ranks in a suit and the 78 pairs of equal rank. MLP-i needs
-  these 126 terms to have 2,945 parameters. (A "2×1 filter" over the matrix would cover only 39 of the 78.)
 - The rows of the matrix are clubs, hearts, spades, diamonds, as in the paper's Figures 6 and 7 (Figure 1 has
   another order).
 """
@@ -22,11 +19,9 @@ Readings:
 
 from __future__ import annotations
 
-from itertools import combinations, permutations
-
 import numpy as np
 
-from gin_env.game.cards import KINGS, NUM_CARDS, NUM_RANKS, NUM_SUITS, card_bit, count_cards
+from gin_env.game.cards import KINGS, NUM_CARDS, card_bit, count_cards
 from gin_env.game.hands import meld_completions, unmelded_cards
 from gin_env.game.melds import min_deadwood, ranks_held_thrice, run_cards
 from gin_env.support.compilation import kernel
@@ -34,26 +29,6 @@ from gin_env.support.compilation import kernel
 MACRO_FEATURES = ("deadwood", "sets", "runs", "hits")
 HITS = ("any-meld", "arrangement")
 """Ways to count hits: by the melds that a card would be part of, or by the best arrangement with it."""
-
-
-def _interacting_cards() -> np.ndarray:
-    """Return the pairs of cards whose products are the interaction terms, int64 (126, 2)."""
-    neighbours = [(card, card + 1) for card in range(NUM_CARDS) if card % NUM_RANKS < NUM_RANKS - 1]
-    same_rank = [
-        (first * NUM_RANKS + rank, second * NUM_RANKS + rank)
-        for rank in range(NUM_RANKS)
-        for first, second in combinations(range(NUM_SUITS), 2)
-    ]
-    return np.array(neighbours + same_rank)
-
-
-INTERACTIONS = _interacting_cards()
-SUIT_ORDERS = np.array(list(permutations(range(NUM_SUITS))))
-"""All orders of the suits, int64 (24, 4); the first is the identity."""
-CARD_ORDERS = (SUIT_ORDERS[:, :, None] * NUM_RANKS + np.arange(NUM_RANKS)).reshape(
-    len(SUIT_ORDERS), NUM_CARDS
-)
-"""The same for cards, int64 (24, 52): ``x[:, CARD_ORDERS[k]]`` is x with its suits in order k."""
 
 
 @kernel

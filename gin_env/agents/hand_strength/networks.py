@@ -1,4 +1,4 @@
-"""The networks of paper 002 in torch (MLP, MLP-i, Dual Inception), and one invariant to the order of suits.
+"""The networks of paper 002 in torch (MLP, Dual Inception), and one invariant to the order of suits.
 
 Source: "Offensive Score", Figure 3 and Table 1. Each network takes the player's hand x (n, 52), the opponent
 estimate o (n, 52) and the macro-features m (n, 4), and returns the hand's value in points (n,). It consists
@@ -8,23 +8,17 @@ of features, 16 hidden units with ReLU and a linear output.
 name                  features                           inputs of 16    parameters
 ===================== ================================== =============== ==========
 mlp                   x, m, o                            52 + 4 + 52     1,761
-mlp-i                 interactions, m, o (not x)         126 + 4 + 52    2,945
 dual-inception        4 filters 2×2, 3×3, 4×4 of x; of o 272 + 4 + 272   9,057
-dual-inception-16     16 filters of each size            1,088+4+1,088   35,937
 card-messages         see `CardMessages`                 104 + 4 + 104   4,321
-macro-only            m alone: a control                 1 + 4 + 1       129
-dual-inception-mixed  of 52 cards in a fixed other order 272 + 4 + 272   9,057
 ===================== ================================== =============== ==========
 
-The last two are controls for the filters. In ``macro-only`` zeros replace x and o; in
-``dual-inception-mixed`` the filters see all cards, but no neighbours (`MixedInception`).
+`research.recipes.hand_strength.architectures` has the paper's others and controls.
 
 Readings:
 
-- Figure 3 gives 182 inputs for both MLPs, but 1,761 parameters imply 108 inputs and 2,945 imply 182 (so MLP-i
-  has no x).
+- Figure 3 gives 182 inputs for both MLPs, but the 1,761 parameters of this one imply 108.
 - Macro-features and scores are not scaled: they are in points and counts. The paper mentions no scales, and
-  scaling costs much of the strength (docs/results/paper-002.md, "Length of training").
+  scaling costs much of the strength (docs/results/truong2021.md, "Length of training").
 - Weights are initialised as in Keras (Glorot uniform), since "other training parameters were set as default".
 
 The hidden layer's weights are split into one matrix for the hand and one for the opponent's hand, so that the
@@ -41,7 +35,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from gin_env.agents.hand_strength.features import CARD_ORDERS, INTERACTIONS, MACRO_FEATURES
+from gin_env.agents.hand_strength.features import MACRO_FEATURES
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 
 HIDDEN = 16
@@ -61,22 +55,6 @@ class Cards(Features):
 
     def forward(self, cards: torch.Tensor) -> torch.Tensor:
         return cards
-
-
-class Interactions(Features):
-    """Products of neighbouring cards, (n, 126); see `features.INTERACTIONS`."""
-
-    size = len(INTERACTIONS)
-    first: torch.Tensor
-    second: torch.Tensor
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("first", torch.from_numpy(INTERACTIONS[:, 0].copy()), persistent=False)
-        self.register_buffer("second", torch.from_numpy(INTERACTIONS[:, 1].copy()), persistent=False)
-
-    def forward(self, cards: torch.Tensor) -> torch.Tensor:
-        return cards[:, self.first] * cards[:, self.second]
 
 
 class Inception(Features):
@@ -130,32 +108,6 @@ def _filter_places(filters: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
                     sources.append(first_weight + each * width**2 + weight)
         first_weight += filters * width**2
     return np.array(entries), np.array(sources), np.array(filter_of)
-
-
-class MixedInception(Inception):
-    """`Inception` over the cards in a random order, the same for all networks, as a control.
-
-    The network still sees every card, but its filters see no neighbours and thus neither runs nor sets.
-    """
-
-    order: torch.Tensor
-
-    def __init__(self, filters: int) -> None:
-        super().__init__(filters)
-        mixed = torch.from_numpy(np.random.default_rng(0).permutation(NUM_CARDS))
-        self.register_buffer("order", mixed, persistent=False)
-
-    def forward(self, cards: torch.Tensor) -> torch.Tensor:
-        return super().forward(cards[:, self.order])
-
-
-class NoCards(Features):
-    """A zero in place of the 52 numbers, as a control."""
-
-    size = 1
-
-    def forward(self, cards: torch.Tensor) -> torch.Tensor:
-        return torch.zeros_like(cards[:, :1])
 
 
 class CardMessages(Features):
@@ -215,20 +167,11 @@ class HandStrength(nn.Module):
             opponent = opponent[owner]
         return self.output(functional.relu(hand + opponent))[:, 0]
 
-    @property
-    def parameter_count(self) -> int:
-        """Number of trainable parameters."""
-        return sum(parameter.numel() for parameter in self.parameters())
-
 
 ARCHITECTURES: dict[str, Callable[[], HandStrength]] = {
     "mlp": lambda: HandStrength(Cards(), Cards()),
-    "mlp-i": lambda: HandStrength(Interactions(), Cards()),
     "dual-inception": lambda: HandStrength(Inception(4), Inception(4)),
-    "dual-inception-16": lambda: HandStrength(Inception(16), Inception(16)),
     "card-messages": lambda: HandStrength(CardMessages(8), CardMessages(8)),
-    "macro-only": lambda: HandStrength(NoCards(), NoCards()),
-    "dual-inception-mixed": lambda: HandStrength(MixedInception(4), MixedInception(4)),
 }
 
 
@@ -239,23 +182,3 @@ def build(architecture: str, seed: int = 0) -> HandStrength:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return ARCHITECTURES[architecture]()
-
-
-def permuted_suits(cards: torch.Tensor, order: int) -> torch.Tensor:
-    """Return `cards`, (n, 52), with the suits in order `features.SUIT_ORDERS[order]`."""
-    return cards[:, torch.from_numpy(CARD_ORDERS[order])]
-
-
-def value_averaged_over_suits(
-    network: HandStrength,
-    x: torch.Tensor,
-    macro: torch.Tensor,
-    o: torch.Tensor,
-    owner: torch.Tensor | None = None,
-) -> torch.Tensor:
-    """Return the mean value over all 24 orders of the suits; parameters as for `HandStrength.forward`."""
-    values = [
-        network(permuted_suits(x, order), macro, permuted_suits(o, order), owner)
-        for order in range(len(CARD_ORDERS))
-    ]
-    return torch.stack(values).mean(dim=0)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gin_env.support.tensor_files import ENDING, NetworkFormat, TensorFileError
+from gin_env.agents.registry import BOTS
+from gin_env.support.tensor_files import NetworkFormat, TensorFileError
 
 if TYPE_CHECKING:
     from gin_env.agents.hand_strength.networks import HandStrength
@@ -31,35 +30,12 @@ def load_network(path: str | Path) -> tuple[HandStrength, dict[str, Any]]:
     return FORMAT.read(path, build_described)
 
 
-def packaged_names() -> list[str]:
-    """Return the names of the packaged networks."""
-    folder = files("gin_env.agents.hand_strength") / "data"
-    return sorted(
-        entry.name.removesuffix(ENDING) for entry in folder.iterdir() if entry.name.endswith(ENDING)
-    )
-
-
-@cache
-def _packaged(name: str) -> tuple[HandStrength, dict[str, Any]]:
-    with as_file(files("gin_env.agents.hand_strength") / "data" / (name + ENDING)) as path:
-        return load_network(path)
-
-
 def find_network(network: str | Path) -> tuple[HandStrength, dict[str, Any]]:
     """Return (network, metadata) of a packaged network or a ``.safetensors`` file.
 
     Raises TypeError, FileNotFoundError, TensorFileError, or ValueError for an unknown name.
     """
-    if not isinstance(network, str | Path):
-        raise TypeError(f"network must be a name or the path of a {ENDING} file, not {network!r}")
-    if str(network).endswith(ENDING):
-        return load_network(network)
-    if network not in packaged_names():
-        raise ValueError(
-            f"unknown network {str(network)!r}; choose from {', '.join(packaged_names())}, "
-            f"or give the path of a {ENDING} file"
-        )
-    return _packaged(str(network))
+    return load_network(BOTS.file("offensive", "network", network))
 
 
 def trained_with(network: str | Path, metadata: dict[str, Any]) -> str:

@@ -111,7 +111,7 @@ class CandidatePolicyBot:
     ) -> CandidatePolicyBot:
         """Return a frozen copy of a model, which must have a policy of the class `SB3CandidatePolicy`.
 
-        Set ``model.gin_env = env.describe_training()`` first. Raises ValueError for other policies.
+        Raises ValueError for other policies.
         """
         network = getattr(model.policy.mlp_extractor, "network", None)
         if not isinstance(network, CandidateScorer):

@@ -8,7 +8,6 @@ environment.
 
 from __future__ import annotations
 
-import shlex
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -48,20 +47,41 @@ def describe_training(
     """Return a JSON-serialisable description of a model's training, to keep with the model.
 
     Parameters are those of the environment, whose `describe_training` calls this. Raises ValueError for an
-    estimator that cannot be made by its name.
+    estimator that cannot be made by its name: pass one of your own as ``"my_module:Class"``.
     """
     vectors = ["observation"] + ["row", "context"] * candidates + ["memory"] * memory
     return {
         "reads": describe_parts(*vectors),
-        "estimator": estimators.make(estimators.resolve(estimator).name).name,
+        "estimator": _name_to_keep(estimators.resolve(estimator, programs=True)),
         "rules": asdict(rules or Rules()),
         "episode": episode,
     }
 
 
+def _name_to_keep(estimator: Estimator) -> str:
+    if estimators.names_own_class(estimator.name):
+        return estimator.name  # by which it was made
+    try:
+        return estimators.make(estimator.name).name
+    except ValueError as error:
+        raise ValueError(
+            f"the estimator {estimator.name!r} could not be found again: pass its name, not the object, "
+            f"such as 'my_module:{type(estimator).__name__}' ({error})"
+        ) from error
+
+
 def training_of(model: MaskablePPO) -> dict[str, Any]:
-    """Return ``model.gin_env``, the description of the training. Raises ValueError if it was not set."""
-    training = getattr(model, "gin_env", None)
+    """Return the description of a model's training: ``model.gin_env``, or else that of its environment.
+
+    Raises ValueError if there is none, or if the network reads observations that SB3 normalises.
+    """
+    normalised = getattr(model, "get_vec_normalize_env", lambda: None)()
+    if normalised is not None and normalised.norm_obs:
+        raise ValueError(
+            "the network reads observations that VecNormalize has changed, and a bot would not: train with "
+            "VecNormalize(norm_obs=False), since all values are between -1 and 1 already"
+        )
+    training = getattr(model, "gin_env", None) or getattr(model.observation_space, "gin_env", None)
     if not isinstance(training, dict):
         raise ValueError(
             "the model does not say how it was trained: set model.gin_env = env.describe_training() first"
@@ -102,6 +122,7 @@ class PolicyBot:
     training : what `describe_training` returned for it.
     deterministic : play the most probable action (default) or sample from the distribution.
     name : the bot's name in results.
+    estimator : name of the estimator in `training`, if that is a class of your own, whose code you trust.
     """
 
     def __init__(
@@ -110,6 +131,7 @@ class PolicyBot:
         training: dict[str, Any],
         deterministic: bool = True,
         name: str = "policy",
+        estimator: str | None = None,
     ) -> None:
         if missing := [key for key in describe_training() if key not in training]:
             raise ValueError(f"{name} does not say how it was trained: {', '.join(missing)} is missing")
@@ -121,7 +143,7 @@ class PolicyBot:
             ) from error
         self._reads_all = np.array_equal(self._columns, np.arange(OBSERVATION_SIZE))
         self.network = network
-        self.estimator = estimators.make(training["estimator"])
+        self.estimator = _trusted(training["estimator"], estimator, name)
         if isinstance(self.estimator, NeedsHands):
             raise ValueError(
                 f"{name} was trained with the estimator {self.estimator.name!r}: "
@@ -138,26 +160,21 @@ class PolicyBot:
         self.name = name
 
     @classmethod
-    def load(cls, path: str | Path, deterministic: bool = True) -> PolicyBot:
+    def load(cls, path: str | Path, deterministic: bool = True, estimator: str | None = None) -> PolicyBot:
         """Return the policy in a file from `gin_env.wrappers.sb3.save_policy` or ``gin-rummy convert``.
 
-        Raises FileNotFoundError, or ValueError for any other file. An archive of Stable-Baselines3 (``.zip``)
-        is refused without opening it: it may hold code that SB3 runs when loading it.
+        A policy that was trained with an estimator of your own needs its name again, since a file must not
+        run code: ``"policy.safetensors:estimator=my_module:Class"``. Raises FileNotFoundError, or ValueError
+        for any other file.
         """
         path = Path(path)
         if not path.exists():
             raise FileNotFoundError(f"no trained policy at {path}")
-        if path.suffix == ".zip":
-            files = f"{shlex.quote(str(path))} {shlex.quote(str(path.with_suffix('.safetensors')))}"
-            raise ValueError(
-                f"{path} is not loaded: a Stable-Baselines3 archive may contain code that runs on loading; "
-                f"convert it with `gin-rummy convert {files}`, and use that file"
-            )
         from gin_env.agents.policies.policy_networks import load_network
 
         network, training = load_network(path)
         try:
-            return cls(network, training, deterministic, name=name_of_file(path))
+            return cls(network, training, deterministic, name_of_file(path), estimator)
         except TypeError as error:
             raise ValueError(f"{path} does not say how it was trained: {error}") from error
 
@@ -169,7 +186,9 @@ class PolicyBot:
         For a `SB3CandidatePolicy`, use `CandidatePolicyBot.snapshot`.
         """
         check_inputs(model.policy.observation_space, name)
-        return cls(FrozenPolicy(model.policy), training_of(model), deterministic, name)
+        training = training_of(model)
+        estimator = training.get("estimator")  # of the environment of this program
+        return cls(FrozenPolicy(model.policy), training, deterministic, name, estimator)
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`. Warns under rules other than those used in training."""
@@ -187,16 +206,24 @@ class PolicyBot:
         if getattr(self.network, "reads_mask", False):
             observations = np.concatenate([masks.astype(np.float32), observations], axis=1)
         with torch.no_grad():
-            logits = self.logits(torch.from_numpy(observations))
+            logits = self.network(torch.from_numpy(observations))
             logits = logits.masked_fill(torch.from_numpy(masks == 0), -torch.inf)
             if self.deterministic:
                 return logits.argmax(dim=1).numpy()
             chances = torch.softmax(logits, dim=1).numpy()
         return sample_actions(chances, view.records["random"])
 
-    def logits(self, observations: torch.Tensor) -> torch.Tensor:
-        """Return logits before masking, float32 (n, 107), for inputs of the network, float32 (n, ...)."""
-        return self.network(observations)
+
+def _trusted(trained: str, named: str | None, policy: str) -> Estimator:
+    """Return the estimator of a policy's training; one of the user's own only if the user named it too."""
+    if named is not None and named != trained:
+        raise ValueError(f"{policy} was trained with the estimator {trained!r}, not with {named!r}")
+    if named is None and estimators.names_own_class(trained):
+        raise ValueError(
+            f"{policy} was trained with an estimator of your own: if you trust its code, add it to the name "
+            f"of the file, as in 'policy.safetensors:estimator={trained}'"
+        )
+    return estimators.make(trained, programs=named is not None)
 
 
 def warn_of_rules(name: str, trained: Sequence[Rules], view: PlayerView) -> None:

@@ -3,23 +3,172 @@
 >>> from gin_env import belief
 >>> hands = belief.sample(view, 256, np.random.default_rng(1))  # masks of the opponent's possible hands
 >>> games = belief.worlds(view, 256, np.random.default_rng(1))  # `gin_env.game.state.STATE` records
->>> belief.Belief(model="my_policy.safetensors", trust=0.5).sample(view, 256, np.random.default_rng(1))
+>>> belief.Belief("bayes").sample(view, 256, np.random.default_rng(1))
 
 An estimator (`gin_env.estimators`) gives the probability of each card. A belief samples whole hands, with
-the cards of a meld together, in proportion to the probability that an opponent with them would have acted as
-this one did. `Belief` has the method and its parameters.
+the cards of a meld together: those of the estimator are weighted by their shape
+(`gin_env.agents.search.shapes`). `sample` and `worlds` assume an opponent that plays like ``policy``.
+
+Results: docs/results/search.md, "Beliefs".
 """
+
+# mypy: disable-error-code="no-untyped-def,return-value"
 
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 
-from gin_env.agents.search.chains import Belief, Chains
+from gin_env import estimators
+from gin_env.agents.search.dealing import PAST, propose_worlds, read_past, resampled, write_worlds
+from gin_env.agents.search.opponents import MODELS
+from gin_env.agents.search.shapes import HandShapes
+from gin_env.agents.search.small_networks import packaged_networks
+from gin_env.estimators.base import Estimator, NeedsHands
+from gin_env.game.cards import cards_of
+from gin_env.game.state import OVER, STATE
 from gin_env.observations.views import PlayerView
+from gin_env.support.checks import check_integer
+from gin_env.support.compilation import kernel
 
-__all__ = ["Belief", "Chains", "sample", "worlds"]
+MIN_ESTIMATE, MAX_ESTIMATE = 1e-3, 0.95
+"""Estimates are clipped to this range: no card is certain before its place is known."""
+NUM_PROPOSED = 4
+"""Number of worlds drawn from the estimator for each that is used, where worlds have weights."""
+
+
+def _padding_of(dtype: np.dtype[Any]) -> np.ndarray:
+    """Return the offsets of the bytes of a record that belong to no field, int64 (k,)."""
+    used = np.zeros(dtype.itemsize, bool)
+    for part, offset, *_ in (dtype.fields or {}).values():
+        element = part.base
+        inside = np.ones(element.itemsize, bool)
+        if element.fields:
+            inside[_padding_of(element)] = False
+        used[offset : offset + part.itemsize] = np.tile(inside, part.itemsize // element.itemsize)
+    return np.flatnonzero(~used)
+
+
+PADDING = _padding_of(STATE)
+
+
+def without_padding(states: np.ndarray) -> np.ndarray:
+    """Return `STATE` records (n,) after clearing the bytes between fields, where copying leaves anything."""
+    states.view(np.uint8).reshape(len(states), -1)[:, PADDING] = 0
+    return states
+
+
+class Belief:
+    """Samples worlds, independently of each other.
+
+    Every unseen card is held with its estimated probability, independently but for the number of cards. With
+    `shapes`, the worlds are drawn from `NUM_PROPOSED` times as many, in proportion to the weights of the
+    opponent's hands.
+
+    Parameters
+    ----------
+    estimator : gives the probability of each card.
+    shapes : weighs the opponent's hands by their shape; default: all alike.
+
+    Raises ValueError for an estimator that sees hidden cards.
+    """
+
+    def __init__(
+        self, estimator: str | Estimator = "suit-equivariant", shapes: HandShapes | None = None
+    ) -> None:
+        self.estimator = estimators.resolve(estimator)
+        if isinstance(self.estimator, NeedsHands):
+            raise ValueError(f"estimator must not see hidden cards, as {self.estimator.name!r} does")
+        self.shapes = shapes
+
+    def sample(self, view: PlayerView, count: int, random: np.random.Generator) -> np.ndarray:
+        """Return masks of the opponent's possible hands, uint64 (count,); otherwise like `worlds`."""
+        states = self.worlds(view, count, random)
+        return states["private"]["hand"][:, 1 - int(view.records["player"][0])]
+
+    def worlds(self, view: PlayerView, count: int, random: np.random.Generator) -> np.ndarray:
+        """Return worlds in which the player sees the same as in `view` (one view): `STATE` records (count,).
+
+        The same generator in the same state samples the same worlds. Raises ValueError for several views, or
+        a hand that is over.
+        """
+        count = check_integer("count", count, 1, 1 << 24)
+        return without_padding(Worlds(self, view, count, random).draw())
+
+
+class Worlds:
+    """Worlds of one view: see `Belief`.
+
+    Parameters
+    ----------
+    count : number of worlds in a round.
+    estimate : the estimate for the view, float (52,); by default the belief's estimator computes it.
+    """
+
+    def __init__(
+        self,
+        belief: Belief,
+        view: PlayerView,
+        count: int,
+        random: np.random.Generator,
+        estimate: np.ndarray | None = None,
+    ) -> None:
+        if len(view) != 1 or view.records["public"]["phase"][0] == OVER:
+            raise ValueError("view must be one view of a hand in progress")
+        self._belief, self._random = belief, random
+        self._view = view.records[0].copy()
+        pasts = np.zeros(1, PAST)
+        _read_past(view.records, pasts)
+        self._past = pasts[0]
+        self._hand_size = int(self._view["public"]["rules"]["hand_size"])
+        estimate = belief.estimator.estimate(view)[0] if estimate is None else estimate
+        chances = estimate.astype(np.float64).clip(MIN_ESTIMATE, MAX_ESTIMATE)
+        self._odds = chances / (1 - chances)
+        places = self._hand_size + int(self._past["draws"])
+        in_stock = int(self._past["unseen"]).bit_count() - int(self._past["missing"])
+        self._num_places = places, in_stock
+        self._count = count
+        self._begin(count)
+        self._used = False
+
+    @property
+    def view(self) -> np.void:
+        """The `VIEW` record that the worlds are consistent with."""
+        return self._view
+
+    def with_hand(self, hand: int) -> np.ndarray:
+        """Return the unseen cards in the stock, for this hand and then in each world: int8 (1 + n, k)."""
+        stock = cards_of(int(self._past["unseen"]) & ~hand)
+        return np.concatenate([np.array([stock], np.int8), self._stock])
+
+    def draw(self, rounds: int = 1) -> np.ndarray:
+        """Return new worlds of several rounds: `STATE` records (rounds * count,)."""
+        if self._used or rounds > 1:
+            self._begin(rounds * self._count)
+        self._used = True
+        return self.worlds()
+
+    def worlds(self) -> np.ndarray:
+        """Return the current worlds with reshuffled stocks: `STATE` records (n,)."""
+        states = np.zeros(len(self._held), STATE)
+        write_worlds(self._view, self._past, self._held, self._stock, self._key(), states)
+        return states
+
+    def _begin(self, count: int) -> None:
+        """Draw this number of worlds from the estimator, weighted by the shape of the opponent's hand."""
+        shapes = self._belief.shapes
+        proposed = count if shapes is None else count * NUM_PROPOSED
+        held, stock = (np.empty((proposed, places), np.int8) for places in self._num_places)
+        propose_worlds(self._past, self._hand_size, self._odds, self._key(), held, stock)
+        if shapes is not None:
+            chosen = resampled(shapes(self._view, stock), count, self._random)
+            held, stock = held[chosen], stock[chosen]
+        self._held, self._stock = held, stock
+
+    def _key(self) -> np.uint64:
+        return self._random.integers(0, 1 << 64, dtype=np.uint64)
 
 
 def sample(view: PlayerView, count: int, random: np.random.Generator) -> np.ndarray:
@@ -34,4 +183,9 @@ def worlds(view: PlayerView, count: int, random: np.random.Generator) -> np.ndar
 
 @cache
 def _default() -> Belief:
-    return Belief()
+    return Belief(MODELS["policy"], HandShapes(packaged_networks()["policy"]))
+
+
+@kernel
+def _read_past(views, pasts) -> None:
+    read_past(views[0].public, views[0].private, views[0].player, pasts[0])

@@ -15,8 +15,8 @@ import numpy as np
 
 from gin_env import agents
 from gin_env.agents.base import Agent
+from gin_env.agents.search.belief import NUM_PROPOSED, Belief, Worlds
 from gin_env.agents.search.bot import SearchBot
-from gin_env.agents.search.chains import NUM_PROPOSED, Belief, Chains
 from gin_env.agents.search.dealing import deal_world, resampled, write_worlds
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.engine import play, write_mask
@@ -27,10 +27,10 @@ from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_number
 from gin_env.support.compilation import kernel
 
+MISTAKES = 0.05
+"""Probability of a random action of the opponent, so that no single action excludes a world."""
 FIRST_ROUND = 8
 """Worlds in the first round. Each later round has as many as all rounds before it."""
-MISTAKES = 0.05
-"""Probability of a random action in the model of the bot, so that no world is ruled out by one action."""
 BATCH_SIZE = 32
 """Number of views that are searched together. An estimate depends on the size of its batch, by about 1e-7, so
 batches are filled up to this size."""
@@ -50,8 +50,6 @@ class BestResponseBot(SearchBot):
     turns : how far to look ahead, as for `SearchBot`.
     """
 
-    belief: _BotBelief
-
     def __init__(
         self,
         bot: str,
@@ -62,7 +60,9 @@ class BestResponseBot(SearchBot):
     ) -> None:
         super().__init__(samples, turns=turns, opponent=bot, estimator=estimator)
         self.name = f"response to {bot}, {samples} worlds, turns={turns}, trust={trust:g}"
-        self.belief = _BotBelief(agents.make(bot), estimator, check_number("trust", trust, 0, 1), samples)
+        self.bot = agents.make(bot)
+        self.belief = Belief(estimator)
+        self.trust = check_number("trust", trust, 0, 1)
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
@@ -88,7 +88,9 @@ class BestResponseBot(SearchBot):
         worlds = np.empty((len(view), self.samples), STATE)
         for index, estimate in enumerate(estimates):
             random = np.random.default_rng(int(view.records["random"][index]))
-            one = _WeightedWorlds(self.belief, view[[index]], self.samples, random, estimate)
+            one = WeightedWorlds(
+                self.bot, self.trust, self.belief, view[[index]], self.samples, random, estimate
+            )
             worlds[index] = one.next_worlds()
         others = [actions[1:] for actions in tried]
         gains = [np.zeros((len(actions), 0)) for actions in others]
@@ -116,53 +118,41 @@ class BestResponseBot(SearchBot):
         ]
 
 
-class _BotBelief(Belief):
-    """Worlds weighted by the likelihood of a bot's actions: importance resampling instead of chains."""
+class WeightedWorlds(Worlds):
+    """Worlds of one view, weighted by the likelihood of a bot's actions: importance resampling, no steps.
 
-    def __init__(self, bot: Agent, estimator: str, trust: float, num_worlds: int) -> None:
-        super().__init__(estimator=estimator, trust=trust, chains=num_worlds)
-        self.bot = bot
-
-    def begin(
-        self, view: PlayerView, random: np.random.Generator, num_chains: int | None = None
-    ) -> _WeightedWorlds:
-        return _WeightedWorlds(self, view, self.chains if num_chains is None else num_chains, random)
-
-
-class _WeightedWorlds(Chains):
-    """Worlds of one view, drawn in proportion to their weight from `NUM_PROPOSED` times as many."""
+    They are drawn in proportion to their weight from `NUM_PROPOSED` times as many.
+    """
 
     def __init__(
         self,
-        belief: _BotBelief,
+        bot: Agent,
+        trust: float,
+        belief: Belief,
         view: PlayerView,
         num_worlds: int,
         random: np.random.Generator,
         estimate: np.ndarray | None = None,
     ) -> None:
         super().__init__(belief, view, num_worlds * NUM_PROPOSED, random, estimate)
-        self._model, self._num_worlds = belief, num_worlds
+        self.bot, self.trust, self._num_worlds = bot, trust, num_worlds
 
     def next_worlds(self) -> np.ndarray:
         """`STATE` records (num_worlds,)."""
-        if self._warm:
-            self._begin(self._num_chains)
-        self._warm = True
+        if self._used:
+            self._begin(self._count)
+        self._used = True
         # Cards that are not in the stock are held, so the odds of the stock are enough.
         weights = self.log_likelihoods() + np.log(self._odds)[self._stock].sum(axis=1)
-        chosen = resampled(self._model.trust * (weights - weights.max()), self._num_worlds, self._random)
+        chosen = resampled(self.trust * (weights - weights.max()), self._num_worlds, self._random)
         states = np.zeros(self._num_worlds, STATE)
         write_worlds(self._view, self._past, self._held[chosen], self._stock[chosen], self._key(), states)
         return states
 
-    def next_rounds(self, rounds: int) -> np.ndarray:
-        """`STATE` records (rounds * num_worlds,)."""
-        return np.concatenate([self.next_worlds() for _ in range(rounds)])
-
     def log_likelihoods(self) -> np.ndarray:
         """float64 (n,): logarithm of the likelihood of the opponent's actions in each proposed world."""
         num_acts = int(self._past["draw_decisions"]) + int(self._past["discard_decisions"])
-        if not num_acts or self._model.trust == 0:  # then the likelihood counts for nothing
+        if not num_acts or self.trust == 0:  # then the likelihood counts for nothing
             return np.zeros(len(self._held))
         views = np.zeros(len(self._held) * num_acts, VIEW)
         taken, possible = np.empty(len(views), np.int64), np.empty(len(views), np.int64)
@@ -170,7 +160,7 @@ class _WeightedWorlds(Chains):
             self._view, self._past, self._held, self._stock, np.zeros(1, STATE), views, taken, possible
         )
         _draw_random_numbers(views, self._key())
-        same = self._model.bot.act(PlayerView.of_records(views)) == taken
+        same = self.bot.act(PlayerView.of_records(views)) == taken
         chances = (1 - MISTAKES) * same + MISTAKES / possible
         return np.log(chances).reshape(len(self._held), num_acts).sum(axis=1)
 

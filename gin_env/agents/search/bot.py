@@ -26,9 +26,9 @@ from gin_env import agents
 from gin_env.agents.policies.candidate_network import find_policy_of_games
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policies.improved_policy import ImprovedPolicyBot
-from gin_env.agents.search.belief import Belief, Chains
+from gin_env.agents.search.belief import Belief, Worlds
 from gin_env.agents.search.opponents import MODELS, UNKNOWN, OpponentModels, estimators_for
-from gin_env.agents.search.rollouts import RolloutPlayers, network_of, points_of_hand
+from gin_env.agents.search.rollouts import RolloutPlayers, points_of_hand
 from gin_env.agents.search.shapes import HandShapes
 from gin_env.agents.search.small_networks import packaged_networks
 from gin_env.batch import Games
@@ -69,10 +69,9 @@ class SearchBot:
     turns : how far to look ahead: the network estimates the value when the player is to draw for the
         `turns`-th time.
     tried : maximum number of actions.
-    averaged : number of turns, up to the last, whose estimates are averaged for the value of a rollout.
-    caution : number of standard errors by which an action has to be better than the policy's choice. The
-        errors count worlds as independent, although the same world can be sampled twice.
-    patience : number of standard errors by which an action has to be worse to be dropped; None for `caution`.
+    caution : number of standard errors by which an action has to be better than the policy's choice to be
+        played, and worse to be dropped. The errors count worlds as independent, although the same world can
+        be sampled twice.
     policy : the policy that proposes actions and plays the rollouts: a file of a policy that scores
         candidates, trained by ``examples/ppo.py``, or the name of a bundled one. The bot ``policy`` improves
         its discards before it proposes them, but not in the rollouts.
@@ -83,10 +82,8 @@ class SearchBot:
         the same opponent. None for a packaged one: that of the model with the opponent's name, whatever its
         parameters, or else that of ``policy``. The worlds of the `MODELS` themselves are weighted by the
         shape of the opponent's hand.
-    trust : see `Belief`, whose model is the opponent. Worlds are weighted by their shape only with 0.
 
-    Raises ValueError for `estimator` or `trust` without an opponent, or `trust` in one that does not score
-    candidates.
+    Raises ValueError for `estimator` without an opponent.
     """
 
     def __init__(
@@ -95,16 +92,13 @@ class SearchBot:
         budget_ms: float | None = None,
         turns: int = 3,
         tried: int = 4,
-        averaged: int = 1,
         caution: float = 1.0,
-        patience: float | None = None,
         policy: str = "policy",
         opponent: str | None = UNKNOWN,
         estimator: str | None = None,
-        trust: float = 0.0,
     ) -> None:
-        if opponent == UNKNOWN and (estimator is not None or trust):
-            raise ValueError("estimator and trust need an opponent: an unknown one has those of its models")
+        if opponent == UNKNOWN and estimator is not None:
+            raise ValueError("estimator needs an opponent: an unknown one has those of its models")
         if opponent not in (None, UNKNOWN):
             _check_opponent(opponent)
         self.name = "search"
@@ -116,25 +110,20 @@ class SearchBot:
         self.budget_ms = None if budget_ms is None else check_number("budget_ms", budget_ms, 0, 1e9)
         self.turns = check_integer("turns", turns, 1, 100)
         self.tried = check_integer("tried", tried, 2, NUM_ACTIONS)
-        self.averaged = check_integer("averaged", averaged, 1, self.turns)
         self.caution = check_number("caution", caution, 0, 100)
-        self.patience = self.caution if patience is None else check_number("patience", patience, 0, 100)
         self._recognise = OpponentModels() if opponent == UNKNOWN else None
         assumed = list(MODELS) if opponent == UNKNOWN else [policy if opponent is None else opponent]
-        self._models = [self._model(bot, estimator, trust) for bot in assumed]
+        self._models = [self._model(bot, estimator) for bot in assumed]
         self.belief, self.players = self._models[0]
 
-    def _model(self, bot: str, estimator: str | None, trust: float) -> _Model:
+    def _model(self, bot: str, estimator: str | None) -> _Model:
         """Return what is assumed of an opponent that plays like a bot."""
-        made, network = agents.make(bot), self.policy.network
-        model = network_of(made) if trust else network  # without trust, the belief asks no model
-        if model is None:
-            raise ValueError(f"trust needs an opponent that scores candidates, and {bot} does not")
-        shaped = bot in MODELS and estimator is None and not trust
+        network = self.policy.network
+        shaped = bot in MODELS and estimator is None
         shapes = HandShapes(packaged_networks()[bot]) if shaped else None
         (packaged,) = estimators_for(bot)
-        belief = Belief(model, estimator or packaged, trust, chains=FIRST_ROUND, shapes=shapes)
-        return _Model(belief, RolloutPlayers(network, made))
+        belief = Belief(estimator or packaged, shapes)
+        return _Model(belief, RolloutPlayers(network, agents.make(bot)))
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`. Views are searched one by one."""
@@ -179,34 +168,32 @@ class SearchBot:
             others, gains = self.hopeful(others, gains)
         return self.best(first, others, gains)
 
-    def begin(self, view: PlayerView, random: np.random.Generator) -> list[tuple[_Model, Chains]]:
-        """Return the models assumed in this view, and for each as many chains as it has of `FIRST_ROUND`."""
+    def begin(self, view: PlayerView, random: np.random.Generator) -> list[tuple[_Model, Worlds]]:
+        """Return the models assumed in this view, and for each the worlds of its share of `FIRST_ROUND`."""
         if self._recognise is None:
-            return [(self._models[0], self.belief.begin(view, random))]
-        chains: list[tuple[_Model, Chains]] = []
+            return [(self._models[0], Worlds(self.belief, view, FIRST_ROUND, random))]
+        models: list[tuple[_Model, Worlds]] = []
         estimates: dict[str, np.ndarray] = {}
         counts = shared_out(self._recognise(view.records[0]), FIRST_ROUND)
         for model, estimator, count in zip(self._models, MODELS.values(), counts, strict=True):
             if count:
                 if estimator not in estimates:
                     estimates[estimator] = model.belief.estimator.estimate(view)[0]
-                chains.append((model, Chains(model.belief, view, count, random, estimates[estimator])))
-        return chains
+                models.append((model, Worlds(model.belief, view, count, random, estimates[estimator])))
+        return models
 
     def gains_in_models(
-        self, view: PlayerView, models: list[tuple[_Model, Chains]], num_worlds: int, actions: np.ndarray
+        self, view: PlayerView, models: list[tuple[_Model, Worlds]], num_worlds: int, actions: np.ndarray
     ) -> np.ndarray:
         """Return `gains` in a multiple of `FIRST_ROUND` new worlds, shared by what `begin` returned."""
         rounds = num_worlds // FIRST_ROUND
-        gains = [
-            self.gains(view, chains.next_rounds(rounds), actions, model.players) for model, chains in models
-        ]
+        gains = [self.gains(view, worlds.draw(rounds), actions, model.players) for model, worlds in models]
         return np.concatenate(gains, axis=1)
 
     def hopeful(self, others: np.ndarray, gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the actions that may still be better than the first, and their gains."""
         mean, error = mean_and_error(gains)
-        hopeful = mean + self.patience * error > 0
+        hopeful = mean + self.caution * error > 0
         return others[hopeful], gains[hopeful]
 
     def best(self, first: int, others: np.ndarray, gains: np.ndarray) -> int:
@@ -245,12 +232,12 @@ class SearchBot:
         """
         games = after(worlds, actions)
         movers = np.broadcast_to(np.asarray(player, np.int64), len(games))
-        won, missing = (players or self.players).roll_out(games, movers, self.turns, self.averaged)
+        won = (players or self.players).roll_out(games, movers, self.turns)
         ended = np.flatnonzero(games.done)
         points = points_of_hand(games)[ended] * (1 - 2 * movers[ended])
         scores, seat = worlds["public"]["scores"].astype(np.int64), movers[ended]
         worth = self.worth(games.rules, points, scores[ended, seat], scores[ended, 1 - seat])
-        won[ended] += missing[ended] * worth
+        won[ended] = worth
         return won
 
     def worth(

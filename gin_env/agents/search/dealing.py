@@ -17,8 +17,6 @@ A world is stored as two rows of card ids:
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, is_discard
@@ -26,9 +24,8 @@ from gin_env.game.cards import NUM_CARDS, card_bit, lowest_card
 from gin_env.game.engine import deal, play
 from gin_env.game.history import first_hand, first_mover, next_mover, upcard_after
 from gin_env.game.rules import MAX_TURNS, cards_in_deck
-from gin_env.game.state import DISCARD, NO_CARD
+from gin_env.game.state import NO_CARD
 from gin_env.game.streams import below, mix, unit
-from gin_env.observations.candidates import new_arrays, write_context, write_discards, write_draws
 from gin_env.observations.knowledge import cards_missing, cards_unseen
 from gin_env.support.compilation import kernel
 
@@ -48,34 +45,6 @@ PAST = np.dtype(
     align=True,
 )
 """What the public actions of a hand say about the origin of the opponent's cards."""
-CHANGE_PLACES = 0.25
-"""Share of the proposed changes that move two of the opponent's cards to other places of origin."""
-CHANGE_TWO = 0.3
-"""Share of the others that exchange two cards with the stock, not one."""
-NEVER = -1e30
-"""Logarithm of the probability of an impossible change."""
-
-
-class Decisions(NamedTuple):
-    """Decisions as candidates (`gin_env.observations.candidates`), and the actions taken."""
-
-    rows: np.ndarray
-    """float32 (n, k, NUM_FEATURES)"""
-    actions: np.ndarray
-    """int64 (n, k, 2)"""
-    context: np.ndarray
-    """float32 (n, NUM_CONTEXT)"""
-    taken: np.ndarray
-    """int64 (n,)"""
-
-    def first(self, count: int) -> Decisions:
-        """Return the first `count` decisions."""
-        return Decisions(*(array[:count] for array in self))
-
-
-def new_decisions(count: int, num_rows: int) -> Decisions:
-    """Return uninitialised arrays for `count` decisions between `num_rows` candidates each."""
-    return Decisions(*new_arrays(count, num_rows), np.empty(count, np.int64))
 
 
 @kernel
@@ -183,65 +152,6 @@ def _free_place(held: np.ndarray, skip: int) -> int:
 
 
 @kernel
-def propose_changes(
-    past,
-    hand_size: int,
-    odds: np.ndarray,
-    key: int,
-    held: np.ndarray,
-    stock: np.ndarray,
-    correction: np.ndarray,
-) -> None:
-    """Propose a small change to each of the worlds (n,), in place, for a step of Metropolis and Hastings.
-
-    `correction`, float64 (n,), becomes the logarithm of the probability of the reverse proposal over that of
-    the proposal; `NEVER` for an impossible world.
-    """
-    latest = np.full(NUM_CARDS, NUM_CARDS)  # of each discarded card: draws before it, which limit its place
-    discarded = np.int64(0)
-    for index in range(past.discards):
-        latest[past.discard[index]] = past.draws_before[index]
-        discarded |= card_bit(past.discard[index])
-    draws, places = np.int64(past.draws), hand_size + np.int64(past.draws)
-    counter = np.int64(0)
-    for world in range(len(held)):
-        cards, others = held[world], stock[world]
-        correction[world] = 0
-        counter += 4
-        if draws > 0 and (unit(mix(key, counter)) < CHANGE_PLACES or len(others) == 0 or past.missing == 0):
-            one = hand_size + below(mix(key, counter + 1), draws)
-            two = np.int64(below(mix(key, counter + 2), places))
-            if one - hand_size >= latest[cards[two]] or two - hand_size >= latest[cards[one]]:
-                correction[world] = NEVER
-            else:
-                cards[one], cards[two] = cards[two], cards[one]
-            continue
-        if len(others) == 0 or past.missing == 0:
-            continue
-        num_exchanges = 2 if unit(mix(key, counter + 1)) < CHANGE_TWO else 1
-        total = 0.0
-        for index in range(len(others)):
-            total += odds[others[index]]
-        for _ in range(num_exchanges):
-            counter += 4
-            skip = below(mix(key, counter), past.missing)
-            place = 0
-            while discarded >> cards[place] & 1 or skip > 0:
-                skip -= not discarded >> cards[place] & 1
-                place += 1
-            mark = unit(mix(key, counter + 1)) * total
-            index = 0
-            while index < len(others) - 1 and mark >= odds[others[index]]:
-                mark -= odds[others[index]]
-                index += 1
-            leaves, comes = cards[place], others[index]
-            cards[place], others[index] = comes, leaves
-            after = total - odds[comes] + odds[leaves]
-            correction[world] += np.log(odds[leaves] / after) - np.log(odds[comes] / total)
-            total = after
-
-
-@kernel
 def write_deck(view, past, held: np.ndarray, stock: np.ndarray, key: int, deck: np.ndarray) -> None:
     """Write the deck of a world, in dealing order; the undrawn stock is shuffled by the stream `key`."""
     public, player = view.public, np.int64(view.player)
@@ -291,38 +201,6 @@ def write_worlds(view, past, held: np.ndarray, stock: np.ndarray, key: int, stat
         game.hidden.deal_key = world_key
         for player in range(2):
             game.hidden.decision_keys[player] = mix(world_key, NUM_CARDS + player)
-
-
-@kernel
-def write_past_decisions(view, past, held: np.ndarray, stock: np.ndarray, game, draws, discards) -> None:
-    """Write all decisions of the opponent in each of the worlds (n,), in order, and the actions taken.
-
-    `draws` and `discards` are `Decisions` to write into; `game` is a `STATE` record to play in.
-    """
-    opponent = 1 - np.int64(view.player)
-    after = np.empty((NUM_CARDS, NUM_CARDS), np.int64)
-    num_draws, num_discards = 0, 0
-    for world in range(len(held)):
-        deal_world(game, view, past, held[world], stock[world], np.uint64(0))
-        for index in range(view.public.history_length):
-            action = np.int64(view.public.history[index])
-            if game.public.to_move == opponent:
-                private = game.private[opponent]
-                if game.public.phase == DISCARD:
-                    row, decisions = num_discards, discards
-                    write_discards(
-                        game.public, private, opponent, decisions.rows[row], decisions.actions[row], after
-                    )
-                    num_discards += 1
-                else:
-                    row, decisions = num_draws, draws
-                    write_draws(
-                        game.public, private, opponent, decisions.rows[row], decisions.actions[row], after
-                    )
-                    num_draws += 1
-                write_context(game.public, private, opponent, decisions.context[row])
-                decisions.taken[row] = action
-            play(game, action)
 
 
 def resampled(logarithms: np.ndarray, count: int, random: np.random.Generator) -> np.ndarray:

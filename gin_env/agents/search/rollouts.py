@@ -105,15 +105,12 @@ class RolloutPlayers:
         if opponent is not None and (other := network_of(opponent)) is not None:
             self.opponent, self._other = None, read_network(other)
 
-    def roll_out(
-        self, games: Games, player: int | np.ndarray, turns: int, averaged: int = 1
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def roll_out(self, games: Games, player: int | np.ndarray, turns: int) -> np.ndarray:
         """Play every game until it is over or its `player` is to draw for the `turns`-th time.
 
         `player` is one for all games or one for each. Returns their probability of winning minus that before
-        the hand, as estimated by the network when they are to draw, float64 (n,): the mean of the last
-        `averaged` of these turns. Where the hand ends before, each turn that is missing counts as 0; the
-        share of missing turns is the second array, float64 (n,).
+        the hand, as estimated by the network when they are to draw for that time, float64 (n,); 0 where the
+        hand ends before.
         """
         players = np.broadcast_to(np.asarray(player, np.int64), len(games))
         begun, won = np.zeros(len(games), np.int64), np.zeros(len(games))
@@ -121,21 +118,11 @@ class RolloutPlayers:
         running = games.everyone[~games.done]
         while len(running):
             both = self.opponent is None
-            running = _play_policy(
-                networks,
-                games.state,
-                running,
-                players,
-                both,
-                (turns - averaged, turns),
-                begun,
-                won,
-            )
+            running = _play_policy(networks, games.state, running, players, both, turns, begun, won)
             if len(running) and self.opponent is not None:
                 play_turns(games, self.opponent, running)
         games.done[:] = games.state["public"]["phase"] == OVER
-        missing = np.minimum(turns - begun, averaged) / averaged
-        return won / averaged, missing
+        return won
 
     def chances_to_win(self, rules: Rules) -> np.ndarray:
         """Return `gin_env.game.match_odds.chances_to_win` from hands of these players under these rules."""
@@ -345,13 +332,13 @@ def position_value(room, num_rows: int) -> float:
 
 @kernel
 def _play_policy(
-    networks, states, games, players, both: bool, turns: tuple[int, int], begun: np.ndarray, won: np.ndarray
+    networks, states, games, players, both: bool, turns: int, begun: np.ndarray, won: np.ndarray
 ) -> np.ndarray:
     """Play in these games by the networks of `player` and of the opponent, or until the opponent is to move.
 
-    Returns the games in which the opponent is to move. Each time that `player` is to draw after the first of
-    two numbers of turns, half the network's value is added to `won`, since values are twice the change in the
-    probability of winning; when they draw for the second number of turns, their game stops.
+    Returns the games in which the opponent is to move. When `player` is to draw for the `turns`-th time, half
+    the network's value becomes `won`, since values are twice the change in the probability of winning, and
+    their game stops.
     """
     waiting, count = np.empty(len(games), np.int64), 0
     for index in range(len(games)):
@@ -373,9 +360,8 @@ def _play_policy(
                 continue
             network = networks[np.int64(mover != player)]
             num_rows = score_candidates(network, public, game.private[mover], mover)
-            if draws and begun[number] > turns[0]:
-                won[number] += position_value(network.room, num_rows) / 2
-            if draws and begun[number] == turns[1]:
+            if draws and begun[number] == turns:
+                won[number] = position_value(network.room, num_rows) / 2
                 break
             play(game, likeliest_action(network.room, num_rows))
     return waiting[:count]

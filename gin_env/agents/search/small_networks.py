@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,8 +14,7 @@ from gin_env.support.compilation import kernel
 from gin_env.support.tensor_files import NetworkFormat, TensorFileError
 
 FORMAT = NetworkFormat("networks of the search", "1", "python -m research train opponents")
-PACKAGED = Path("search") / "data" / "opponents.safetensors"
-"""The packaged file, in the folder of the bots."""
+PACKAGED = Path(__file__).parent / "data" / "opponents.safetensors"
 
 
 class SmallNetwork(NamedTuple):
@@ -33,8 +31,7 @@ class SmallNetwork(NamedTuple):
 @cache
 def packaged_networks() -> dict[str, SmallNetwork]:
     """Return the packaged networks by name."""
-    with as_file(files("gin_env.agents") / str(PACKAGED)) as path:
-        return load_networks(path)
+    return load_networks(PACKAGED)
 
 
 def load_networks(path: str | Path) -> dict[str, SmallNetwork]:

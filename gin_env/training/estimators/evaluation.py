@@ -7,7 +7,7 @@ to about 31). The paper's "games" are read as single hands, because no informati
 
 Only sums are stored, so that memory does not grow with the number of hands.
 
-Results: docs/results/estimators.md, "All metrics" and docs/results/paper-003.md, "The paper's conclusions".
+Results: docs/results/estimators.md, "All metrics" and docs/results/francis2021.md, "The paper's conclusions".
 """
 
 from __future__ import annotations
@@ -106,8 +106,9 @@ class Evaluation:
             f"{self.counts.sum():,} samples of {self.hands:,} hands, {self.opponent} against itself"
             f"{'' if self.rules == Rules() else f' under {self.rules.text}'}, seed {self.seed}"
         )
+        lines.append("less is better, but for top n; integrity: how far the sum is from the cards held")
         if "uniform" in self.names:
-            lines.append(f"log loss below uniform's in each turn of at least {ENOUGH:,} samples:")
+            lines.append(f"log loss below that of uniform at every turn with {ENOUGH:,} samples or more?")
             for name, gains in self.against_uniform().items():
                 lines.append(f"  {name:28} {_verdict(gains)}")
         return "\n".join(lines)
@@ -131,9 +132,9 @@ def _verdict(gains: list[tuple[int, float]]) -> str:
     if not gains:
         return "no turn has enough samples"
     if lost := [turn for turn, gain in gains if gain <= 0]:
-        return f"not after turn {', '.join(map(str, lost))}"
+        return f"not at turn {', '.join(map(str, lost))}"
     turn, least = min(gains, key=lambda item: item[1])
-    return f"yes, after {len(gains)} turns; by {least:.4f} at least (turn {turn})"
+    return f"yes, at all {len(gains)} turns; smallest lead {least:.4f} (turn {turn})"
 
 
 def evaluate_estimators(
@@ -150,7 +151,7 @@ def evaluate_estimators(
     `progress` is called with the number of hands that have ended since the last call. Raises ValueError for
     unknown names.
     """
-    resolved = [estimators.resolve(member) for member in members]
+    resolved = [estimators.resolve(member, programs=True) for member in members]
     if not resolved:
         raise ValueError("at least one estimator is needed")
     if len({member.name for member in resolved}) < len(resolved):

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gin_env.support.plots import (
-    BLACK,
     BLUE,
     GREEN,
     GREY,
@@ -44,23 +41,8 @@ COLOURS = {
 }
 """Red, blue and green as in the paper; other estimators take `_OTHERS`."""
 _OTHERS = [
-    {"color": colour, "linestyle": dash}
-    for dash in ("-.", ":", "-")
-    for colour in (ORANGE, PURPLE, SKY, BLACK)
+    {"color": colour, "linestyle": dash} for dash in ("-.", ":", "-") for colour in (ORANGE, PURPLE, SKY)
 ]
-
-
-@dataclass(frozen=True)
-class Progress:
-    """One point of the learning curve of a network."""
-
-    round: int
-    positions: int
-    """Number of positions learned from so far."""
-    loss: float
-    """Mean cross-entropy on the positions of this round, in nats per unknown card."""
-    validation: float
-    """Mean cross-entropy on the held-out positions after the round."""
 
 
 def draw_all(evaluation: Evaluation, folder: str | Path) -> list[Path]:
@@ -122,25 +104,6 @@ def draw_calibration(evaluation: Evaluation, path: str | Path, origin: str | Non
     axes.set_title(f"{evaluation.hands:,} hands, {evaluation.opponent} against itself", fontsize=9)
     axes.legend(fontsize=8)
     save_figure(figure, path, dpi=120, origin=origin or _origin(evaluation))
-
-
-def draw_curve(curve: Sequence[Progress], title: str, path: str | Path, origin: str) -> None:
-    """Draw the training and validation losses of a run by the number of positions learned from.
-
-    `origin` is the line at the foot.
-    """
-    figure, [[axes]] = new_figure(7, 4.5)
-    positions = [line.positions for line in curve]
-    axes.plot(
-        positions, [line.loss for line in curve], label="this round's positions", color=GREY, linestyle="--"
-    )
-    validation = [line.validation for line in curve]
-    axes.plot(positions, validation, label="held-out positions", color=BLUE, linestyle="-")
-    axes.set_xlabel("positions learned from")
-    axes.set_ylabel("cross-entropy (nats for each unknown card)")
-    axes.set_title(title, fontsize=8)
-    axes.legend(fontsize=8)
-    save_figure(figure, path, dpi=120, origin=origin)
 
 
 def _origin(evaluation: Evaluation) -> str:

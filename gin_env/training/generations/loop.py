@@ -19,7 +19,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from time import monotonic
 from typing import Any, Literal
@@ -40,7 +39,7 @@ from gin_env.support.workers import Workers, opened
 from gin_env.training.generations.experience import Experience, load_experiences, save_experiences
 from gin_env.training.generations.fit import fit
 from gin_env.training.generations.rollouts import Search, gather
-from gin_env.training.learner import HAS_BFLOAT16
+from gin_env.training.settings import HAS_BFLOAT16
 
 PREVIOUS = "previous"
 """Name of the previous champion in a generation's results."""
@@ -90,11 +89,11 @@ class Generation:
     """Win rates against each bot of the pool and against the previous champion (`PREVIOUS`)."""
     intervals: dict[str, tuple[float, float]]
     """95 % Wilson intervals of the win rates; the two games of a deal count as one observation."""
-    losses: dict[str, float]
-    """Held-out losses of the fit (see `fit.fit`)."""
-    positions: int
-    returns: int
-    seconds: float
+    losses: dict[str, float] = field(default_factory=dict)
+    """Held-out losses of the fit (see `fit.fit`); none of generation 0, which is not trained."""
+    positions: int = 0
+    returns: int = 0
+    seconds: float = 0.0
 
 
 Progress = Callable[[str, int, int], object]
@@ -127,13 +126,9 @@ def run(
         return
     with opened(workers) as crew:
         while len(history) <= generations:
-            if history:
-                generation = _advance(folder, settings, history, crew, progress)
-            else:
-                generation = _begin(settings, crew, progress)
-            history.append(generation)
+            history.append(_advance(folder, settings, history, crew, progress))
             write_json(folder / "history.json", [asdict(each) for each in history])
-            yield generation
+            yield history[-1]
 
 
 def champion(folder: str | Path) -> Path:
@@ -178,13 +173,6 @@ def open_run(folder: Path, settings: LoopSettings | None) -> tuple[LoopSettings,
     return before, read_history(folder)
 
 
-def _begin(settings: LoopSettings, workers: Workers, progress: Progress) -> Generation:
-    """Return generation 0, which is evaluated but not trained."""
-    start = monotonic()
-    results = evaluate(settings.ancestor, {}, settings, workers, progress)
-    return _summary(0, True, results, monotonic() - start)
-
-
 def _advance(
     folder: Path,
     settings: LoopSettings,
@@ -192,9 +180,11 @@ def _advance(
     workers: Workers,
     progress: Progress,
 ) -> Generation:
-    """Train and evaluate the next generation, starting from the last kept one."""
-    start = monotonic()
-    number = len(history)
+    """Train and evaluate the next generation, starting from the last kept one; 0 is only evaluated."""
+    start, number = monotonic(), len(history)
+    if not history:
+        results = evaluate(settings.ancestor, {}, settings, workers, progress)
+        return Generation(0, True, *_rates(results), seconds=monotonic() - start)
     kept = [each for each in history if each.kept]
     players = [_player_of(folder, settings, each.number) for each in kept]
     experiences = gather_experience(players, settings, number, workers, progress)
@@ -222,9 +212,17 @@ def _advance(
     path = _player_of(folder, settings, number)
     save_network(network, path, provenance)
     results = evaluate(path, {PREVIOUS: players[-1]}, settings, workers, progress)
-    rates = {bot: result.win_rate for bot, result in results.items()}
+    rates, intervals = _rates(results)
     passes = passes_gate(kept[-1].win_rates, rates, settings.pool | {PREVIOUS: settings.past_share})
-    return _summary(number, passes, results, monotonic() - start, losses, positions, returns)
+    return Generation(number, passes, rates, intervals, losses, positions, returns, monotonic() - start)
+
+
+def _rates(
+    results: dict[str, MatchResult],
+) -> tuple[dict[str, float], dict[str, tuple[float, float]]]:
+    """Return the win rates of some matches and their intervals."""
+    rates = {bot: result.win_rate for bot, result in results.items()}
+    return rates, {bot: result.interval for bot, result in results.items()}
 
 
 def remember(
@@ -284,27 +282,6 @@ def evaluate(
     return dict(zip(opponents, results, strict=True))
 
 
-def _summary(
-    number: int,
-    kept: bool,
-    results: dict[str, MatchResult],
-    seconds: float,
-    losses: dict[str, float] | None = None,
-    positions: int = 0,
-    returns: int = 0,
-) -> Generation:
-    return Generation(
-        number=number,
-        kept=kept,
-        win_rates={bot: result.win_rate for bot, result in results.items()},
-        intervals={bot: result.interval for bot, result in results.items()},
-        losses=losses or {},
-        positions=positions,
-        returns=returns,
-        seconds=seconds,
-    )
-
-
 def _results(
     workers: Workers, function: Callable[[Any], Any], tasks: Sequence[Any], what: str, progress: Progress
 ) -> Iterator[Any]:
@@ -320,22 +297,9 @@ def _results(
 def _player(bot: str, knock: str) -> Agent:
     """Return a bot by name, or a generation by its file, in this machine's fastest precision."""
     if not bot.endswith(".safetensors"):
-        return _made(bot)
-    return _loaded(bot, knock, Path(bot).stat().st_mtime_ns)
-
-
-_made = lru_cache(maxsize=16)(agents.make)
-
-
-@lru_cache(maxsize=16)
-def _loaded(path: str, knock: str, written: int) -> Agent:
-    """Return the generation in a file; `written`, its modification time, is part of the cache key."""
-    return GenerationBot(path, knock, dtype=_fast_dtype())
-
-
-def _fast_dtype() -> torch.dtype:
-    """Return bfloat16 if the processor supports it, else float32; the values need little precision."""
-    return torch.bfloat16 if HAS_BFLOAT16 else torch.float32
+        return agents.make(bot)
+    # The values need little precision.
+    return GenerationBot(bot, knock, dtype=torch.bfloat16 if HAS_BFLOAT16 else torch.float32)
 
 
 def gather_part(

@@ -25,7 +25,7 @@ class Options:
     workers: int | Literal["all"] = "all"
     """Number of processes that play; "all": one per core. The result does not depend on it."""
     ray: str | None = None
-    """Play on the Ray cluster at this address, "auto": the one of this machine (docs/scale.md)."""
+    """Play on the Ray cluster at this address, "auto": the one of this machine."""
     settings: LoopSettings = field(default_factory=LoopSettings)
     """Settings of a new run."""
 

@@ -8,8 +8,6 @@ without a memory and with each member alone. All players play the same decks, fr
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -29,19 +27,8 @@ from gin_env.game.state import DISCARD
 from gin_env.matches.intervals import win_rate_difference_interval, win_rate_interval
 from gin_env.observations.views import PlayerView
 from gin_env.support.files import write_json
-from research.reproduce.experiment import (
-    Experiment,
-    Row,
-    Run,
-    by,
-    counts_of_wins,
-    in_order,
-    interval,
-    markdown,
-    more_interval,
-    more_won,
-    percent,
-)
+from research.reproduce.experiment import Run, counts_of_wins, more_won, percent
+from research.reproduce.tables import Row
 
 TARGET_SCORE = 500
 """Games of about 30 hands, long enough to learn from."""
@@ -178,16 +165,8 @@ def measure_adaptive(run: Run) -> list[Row]:
             path = run.folder / f"opponent-{number}-player-{place}.json"
             if not path.exists():
                 run.say(f"{label} against {opponent}")
-                done = play_long_games(
-                    make_estimator(made_of, learns),
-                    learns,
-                    make_opponent(opponent),
-                    run.size(GAMES, 10),
-                    run.seed,
-                    rules,
-                    change,
-                )
-                write_json(path, done)
+                players = make_estimator(made_of, learns), learns, make_opponent(opponent)
+                write_json(path, play_long_games(*players, run.size(GAMES, 10), run.seed, rules, change))
             played[label] = json.loads(path.read_text())
             rows.append(adaptive_row(label, opponent, played))
     return rows
@@ -215,40 +194,3 @@ def adaptive_row(label: str, opponent: str, played: dict[str, dict[str, Any]]) -
         more = wins.sum() / max(decided.sum(), 1) - others[0].sum() / max(others[1].sum(), 1)
         row |= more_won(more, low, high, counts_of_wins((wins, decided), others))
     return row
-
-
-def adaptive_table(rows: Sequence[Row]) -> str:
-    """Return a table of games won and of log losses before and after the change, and one of the gains."""
-    found = by(rows, "player", "opponent")
-    opponents = in_order(rows, "opponent")
-    lines = []
-    for player in in_order(rows, "player"):
-        cells = [player]
-        for opponent in opponents:
-            row = found[player, opponent]
-            losses = [row["log_loss_before"], row["log_loss_after"]]
-            cells += [interval(row, 1), ", ".join("" if one is None else f"{one:.4f}" for one in losses)]
-        lines.append(cells)
-    header = ["estimator", *chain.from_iterable((f"against {one}", "log loss") for one in opponents)]
-    differences = [(row["player"], row["opponent"], more_interval(row)) for row in rows if "more" in row]
-    text = f"The two log losses are those of the first {CHANGE} hands of a game and of the later hands."
-    return "\n\n".join(
-        [
-            markdown(header, lines),
-            text,
-            markdown(["estimator", "against", "gain in games won over no memory"], differences),
-        ]
-    )
-
-
-EXPERIMENTS = [
-    Experiment(
-        "003/adaptive",
-        "Adaptive ensembles against opponents that change style",
-        measure_adaptive,
-        adaptive_table,
-        games=GAMES,
-        seed=43,
-        time="a quarter of an hour",
-    )
-]

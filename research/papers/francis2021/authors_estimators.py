@@ -4,7 +4,7 @@ The program of their comparison (CompareHERatings.java, HandEstimationEvaluation
 after each turn, the knocking turn too. It scores what the networks put out, also for cards whose place the
 player knows; only Bayes has known cards at 0 and 1. Its "mean squared difference" is the root of the sum of
 squares, divided by 52. A turn's number counts the passes of the opening offer.
-`research.reproduce.authors_files` reads their networks.
+`research.papers.francis2021.authors_files` reads their networks.
 
 Their networks learned from all 52 cards, with squared errors. For this comparison ours are trained on as many
 games as Bayes (`GAMES_WATCHED`), on all cards. Left out: the turn that uses up the stock. `bayes` stands for
@@ -13,8 +13,11 @@ their Bayes as ``bayes:likelihood=paper``, which reads their formula.
 
 from __future__ import annotations
 
+import math
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,16 +34,17 @@ from gin_env.game.state import DRAW
 from gin_env.observations.views import PlayerView
 from gin_env.training.estimators.metrics import METRICS, measure
 from gin_env.training.estimators.positions import HANDS_PER_BATCH, Positions
-from research.reproduce.authors_files import (
+from research.papers.francis2021.authors_files import (
     CNN,
     DENSE,
     REPOSITORY_003,
     AuthorsDense,
     authors_cnn,
-    checkout,
     read_keras,
 )
-from research.reproduce.experiment import Experiment, Row, Run, markdown, ratio_row
+from research.reproduce.experiment import Run, ratio_row
+from research.reproduce.tables import Over, Row
+from research.reproduce.verdicts import marked
 
 GAMES_WATCHED = 10_000
 """Number of games of Simple that the paper's Bayes watched."""
@@ -115,16 +119,6 @@ class Scoring:
     cnn: str
 
 
-SCORINGS = (
-    Scoring("their networks, their scoring", "their nn", "bayes:likelihood=paper", "their cnn"),
-    Scoring(
-        "their networks, known cards put in", "their nn, known", "bayes:likelihood=paper", "their cnn, known"
-    ),
-    Scoring("our networks, their scoring", "our nn", "bayes:likelihood=paper", "our cnn"),
-    Scoring("our networks and Bayes, known cards put in", "our nn, known", "bayes", "our cnn, known"),
-)
-
-
 @dataclass(frozen=True)
 class Sentence:
     """A sentence of the paper about a figure: which estimators are ahead of which, in some turns.
@@ -135,32 +129,14 @@ class Sentence:
     figure: int
     text: str
     metric: str
-    turns: tuple[int, int]
-    pairs: tuple[tuple[str, str], ...]
+    turns: Sequence[int]
+    pairs: Sequence[Sequence[str]]
     even: bool = False
 
 
-_NETWORK = (("network", "bayes"), ("network", "cnn"))
-_BAYES = (("bayes", "network"), ("bayes", "cnn"))
-_CNN = (("cnn", "network"), ("cnn", "bayes"))
-_NOT_CNN = (("network", "cnn"), ("bayes", "cnn"))
-_NOT_NETWORK = (("bayes", "network"), ("cnn", "network"))
-SENTENCES = (
-    Sentence(2, "early: network and Bayes nearly even", SCORED[0], (1, 9), (("network", "bayes"),), True),
-    Sentence(2, "mid game: CNN ahead", SCORED[0], (10, 28), _CNN),
-    Sentence(2, "late: Bayes narrowly ahead", SCORED[0], (29, 99), _BAYES),
-    Sentence(3, "until turn 10: network closest to 0", SCORED[1], (1, 9), _NETWORK),
-    Sentence(3, "after turn 10: Bayes closest to 0", SCORED[1], (10, 99), _BAYES),
-    Sentence(3, "after turn 16: network and CNN alike", SCORED[1], (17, 99), (("network", "cnn"),), True),
-    Sentence(4, "until turn 12: network and Bayes ahead of CNN", SCORED[2], (1, 12), _NOT_CNN),
-    Sentence(4, "turns 13 to 24: CNN a little ahead of Bayes", SCORED[2], (13, 24), (("cnn", "bayes"),)),
-    Sentence(4, "after turn 24: Bayes ahead of CNN", SCORED[2], (25, 99), (("bayes", "cnn"),)),
-    Sentence(4, "after turn 10: network significantly worse", SCORED[2], (10, 99), _NOT_NETWORK),
-    Sentence(5, "early: network ahead", SCORED[3], (1, 9), _NETWORK),
-    Sentence(5, "mid game to the end: CNN ahead", SCORED[3], (10, 99), _CNN),
-    Sentence(6, "early: network ahead", SCORED[4], (1, 9), _NETWORK),
-    Sentence(6, "mid game to the end: CNN ahead", SCORED[4], (10, 99), _CNN),
-)  # fmt: skip
+_DATA = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8"))
+SENTENCES = tuple(Sentence(**one) for one in _DATA["sentences"])
+SCORINGS = tuple(Scoring(**one) for one in _DATA["scorings"])
 
 
 def completed_turns(hands: int, seed: int) -> Iterator[tuple[Positions, np.ndarray, np.ndarray]]:
@@ -224,7 +200,7 @@ def trained(run: Run, name: str, share: float) -> Any:
 
 def measure_scoring(run: Run) -> list[Row]:
     """Measure means by turn, and the differences that the sentences are about, for each scoring."""
-    folder = checkout(run.authors, REPOSITORY_003, DENSE)
+    folder = run.checkout(REPOSITORY_003, DENSE)
     networks: list[Estimator] = [
         RawDense("their nn", AuthorsDense(read_keras(folder / DENSE))),
         RawCnn("their cnn", authors_cnn(read_keras(folder / CNN)), authors=True),
@@ -299,44 +275,18 @@ def verdict(sentence: Sentence, rows: Sequence[Row]) -> str:
     verdicts = set()
     for row in rows:
         low, high = row["low"], row["high"]
-        if sentence.even:
-            margin = EVEN * abs(row["means"][1])
-            verdicts.add("agrees" if -margin < low and high < margin else
-                         "differs" if high < -margin or low > margin else "undecided")  # fmt: skip
-            continue
         if sentence.metric == "top_cards":  # the more, the better
             low, high = -high, -low
-        verdicts.add("agrees" if high < 0 else "differs" if low > 0 else "undecided")
-    for word in ("differs", "undecided"):
-        if word in verdicts:
-            return word
-    return "agrees"
+        margin = EVEN * abs(row["means"][1])
+        least, most = (-margin, margin) if sentence.even else (-math.inf, 0)
+        agrees, differs = least < low and high < most, high < least or low > most
+        verdicts.add("agrees" if agrees else "differs" if differs else "undecided")
+    return next(word for word in ("differs", "undecided", "agrees") if word in verdicts)
 
 
-def scoring_table(rows: Sequence[Row]) -> str:
-    """Return a table of the paper's sentences with a verdict for each scoring."""
-    found: dict[tuple[str, int, str], list[Row]] = {}
-    for row in rows:
-        if row["of"] == "differences":
-            found.setdefault((row["scoring"], row["figure"], row["sentence"]), []).append(row)
-    lines = []
-    for sentence in SENTENCES:
-        cells = []
-        for scoring in SCORINGS:
-            mine = found.get((scoring.title, sentence.figure, sentence.text), [])
-            cells.append(verdict(sentence, mine) if mine else "")
-        lines.append([sentence.figure, sentence.text, *cells])
-    return markdown(["Figure", "the paper says", *(scoring.title for scoring in SCORINGS)], lines)
+def _verdict_of_pairs(pairs: list[Row]) -> str:
+    sentences = {(one.figure, one.text): one for one in SENTENCES}
+    return marked(verdict(sentences[pairs[0]["figure"], pairs[0]["sentence"]], pairs))
 
 
-EXPERIMENTS = [
-    Experiment(
-        "003/authors-scoring",
-        "Paper 003's Figures 2 to 6, scored as its authors scored",
-        measure_scoring,
-        scoring_table,
-        games=0,
-        time="five minutes",
-        authors=REPOSITORY_003,
-    ),
-]
+verdict_of_pairs = Over(_verdict_of_pairs)

@@ -10,26 +10,16 @@ import numpy as np
 from gin_env import estimators
 from gin_env.estimators.base import Estimator
 from gin_env.training.estimators.positions import play_hands
-from research.reproduce.experiment import Experiment, Row, Run, markdown
+from research.reproduce.experiment import Run
+from research.reproduce.tables import Row
 
-MEASURED = (
-    "uniform",
-    "bayes-isru",
-    "bayes",
-    "logistic",
-    "logistic:normalised=true",
-    "nn",
-    "shankar-cnn",
-    "ensemble",
-    "suit-equivariant",
-)
 HANDS = 1000
 REPEATS = 5
 
 
-def measure_time(run: Run) -> list[Row]:
+def measure_time(run: Run, measured: Sequence[str]) -> list[Row]:
     """Measure the microseconds of each estimator with a memory and from scratch, as medians of rounds."""
-    names = run.some(MEASURED)
+    names = run.some(measured)
     run.estimators += names
     run.used("simple")
     members = [estimators.make(name) for name in names]
@@ -70,19 +60,6 @@ def times_along(members: Sequence[Estimator], hands: int, seed: int) -> np.ndarr
     return seconds / views
 
 
-def time_table(rows: Sequence[Row]) -> str:
-    """Return the table of microseconds of one estimate."""
-    lines = [
-        (
-            f"`{row['estimator']}`",
-            "none needed" if row["with_memory"] is None else f"{row['with_memory']:.2g}",
-            f"{row['from_scratch']:.2g}",
-        )
-        for row in rows
-    ]
-    return markdown(["estimator", "µs with a memory", "from scratch"], lines, "lrr")
-
-
-EXPERIMENTS = [
-    Experiment("003/time", "Time of one estimate", measure_time, time_table, games=0),
-]
+def with_memory(row: Row) -> str:
+    """Return the time with a memory."""
+    return "none needed" if row["with_memory"] is None else f"{row['with_memory']:.2g}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,29 +14,10 @@ from gin_env.training.estimators import figures
 from gin_env.training.estimators.evaluation import Evaluation, estimate_along, evaluate_estimators
 from gin_env.training.estimators.metrics import METRICS, measure
 from gin_env.training.estimators.positions import Positions
-from research.reproduce.experiment import (
-    Experiment,
-    Row,
-    Run,
-    by,
-    half_width,
-    in_order,
-    markdown,
-    plus_minus,
-    ratio_row,
-)
+from research.reproduce.experiment import Run, ratio_row
+from research.reproduce.tables import Row, by, cell_text, half_width, in_order
 
 ENSEMBLES = tuple(f"ensemble:switching={switching}" for switching in ("paper", "fitted", "adaptive"))
-TITLES = {
-    "squared_difference": "squared difference",
-    "integrity_loss": "integrity loss %",
-    "minimum_top_largest": "minimum top",
-    "top_cards": "top n",
-    "drift_area": "drift area",
-    "log_loss": "log loss",
-    "calibration_error": "calibration error",
-    "microseconds": "µs a view",
-}
 
 
 def measure_metrics(run: Run) -> list[Row]:
@@ -72,16 +52,6 @@ def turn_rows(result: Evaluation) -> list[Row]:
                 row[f"{metric}_error"] = None if few else float(f"{error[number, turn]:.6g}")
             rows.append(row)
     return rows
-
-
-def metrics_table(rows: Sequence[Row]) -> str:
-    """Return the table of the metrics over all samples."""
-    lines = [
-        [f"`{row['estimator']}`", *(f"{row[key]:.4f}" for key in TITLES)]
-        for row in rows
-        if row["turn"] is None
-    ]
-    return markdown(["estimator", *TITLES.values()], lines)
 
 
 def evaluation_of(rows: Sequence[Row]) -> Evaluation:
@@ -163,17 +133,6 @@ def measure_stronger(run: Run) -> list[Row]:
     return rows
 
 
-def stronger_table(rows: Sequence[Row]) -> str:
-    """Return a table with a row for each set of weights and a column for each bot."""
-    found = by(rows, "estimator", "bot")
-    bots = in_order(rows, "bot")
-    lines = [
-        [f"`{name}`", *(plus_minus(found[name, bot], 1) for bot in bots)]
-        for name in sorted(in_order(rows, "estimator"), reverse=True)
-    ]
-    return markdown(["weights", *(f"on `{bot}` (%)" for bot in bots)], lines)
-
-
 def draw_stronger(rows: Sequence[Row], path: Path, origin: str) -> None:
     """Draw a group of bars for each network and bot, with a bar for each set of weights."""
     figure, [[axes]] = new_figure(8, 4.5)
@@ -198,16 +157,16 @@ def draw_stronger(rows: Sequence[Row], path: Path, origin: str) -> None:
 
 # --- Readings of P(B | A) in `bayes` --------------------------------------------------------------------
 
-READINGS = {
-    "uniform": "not used: all unknown cards equally likely (`uniform`)",
-    "bayes:likelihood=paper": "the paper's formula: frequency of the turn while a card of the rank is held",
-    "bayes": "odds after the turn divided by odds before it (`bayes`)",
-}
+READINGS = ("uniform", "bayes:likelihood=paper", "bayes")
+FIGURES = {
+    "log loss": "{value:±.4f}", "squared difference": "{value:.4f}", "integrity loss %": "{value:.1f}",
+    "top n": "{value:.2f}",
+}  # fmt: skip
 
 
 def measure_readings(run: Run) -> list[Row]:
     """Measure each reading of P(B | A) by four metrics."""
-    sums, counts = sums_by_hand(run, list(READINGS), "simple", run.size(50_000, 200))
+    sums, counts = sums_by_hand(run, READINGS, "simple", run.size(50_000, 200))
     return [
         {"estimator": name, "metric": metric, "samples": int(counts.sum())}
         | ratio_row(of_name[:, list(METRICS).index(metric)], counts)
@@ -216,20 +175,9 @@ def measure_readings(run: Run) -> list[Row]:
     ]
 
 
-def readings_table(rows: Sequence[Row]) -> str:
-    """Return a table with a row for each reading; log losses have their intervals."""
-    found = by(rows, "estimator", "metric")
-    lines = [
-        (
-            READINGS[name],
-            plus_minus(found[name, "log_loss"], 4),
-            f"{found[name, 'squared_difference']['value']:.4f}",
-            f"{found[name, 'integrity_loss']['value']:.1f}",
-            f"{found[name, 'top_cards']['value']:.2f}",
-        )
-        for name in in_order(rows, "estimator")
-    ]
-    return markdown(["P(B \\| A) is", "log loss", "squared difference", "integrity loss %", "top n"], lines)
+def figure_of_metric(row: Row) -> str:
+    """Return the figure of a metric with its own digits."""
+    return cell_text(FIGURES[row["metric"]], [row])
 
 
 # --- The drift area as paper 003 prints it --------------------------------------------------------------
@@ -251,7 +199,7 @@ def drift_areas(estimates: np.ndarray, hands: np.ndarray, rng: np.random.Generat
     return np.stack([((11 - k) * late).sum(axis=1), ((11 - places) * late).sum(axis=1)], axis=1).astype(float)
 
 
-WEIGHTINGS = {"ours": "weight 11 - k (ours)", "printed": "weight 11 - i (as printed)"}
+WEIGHTINGS = ("ours", "printed")
 """Columns of `drift_areas`."""
 
 
@@ -269,54 +217,3 @@ def measure_drift(run: Run) -> list[Row]:
         for name, of_name in zip(names, sums, strict=True)
         for column, weight in enumerate(WEIGHTINGS)
     ]
-
-
-def drift_table(rows: Sequence[Row]) -> str:
-    """Return a table with a row for each estimator."""
-    found = by(rows, "estimator", "weight")
-    lines = [
-        [f"`{name}`", *(plus_minus(found[name, weight], 1) for weight in WEIGHTINGS)]
-        for name in in_order(rows, "estimator")
-    ]
-    return markdown(["estimator", *WEIGHTINGS.values()], lines, "lrr")
-
-
-EXPERIMENTS = [
-    Experiment(
-        "003/drift-area",
-        "The drift area as printed in paper 003, and ours",
-        measure_drift,
-        drift_table,
-        games=0,
-        time="a minute",
-    ),
-    Experiment(
-        "003/bayes-readings",
-        "Readings of P(B | A) in bayes",
-        measure_readings,
-        readings_table,
-        games=0,
-        time="a minute",
-    ),
-    Experiment(
-        "003/metrics",
-        "All estimators by the metrics of paper 003, Figures 2 to 6",
-        measure_metrics,
-        metrics_table,
-        games=0,
-        time="two minutes",
-        pictures={
-            **{f"estimators/{name}": partial(draw_turns, metric) for metric, name in figures.FIGURES.items()},
-            "estimators/calibration.png": draw_calibration,
-        },
-    ),
-    Experiment(
-        "003/stronger-players",
-        "Networks against stronger players",
-        measure_stronger,
-        stronger_table,
-        games=0,
-        time="a minute",
-        pictures={"estimators/stronger_bots.png": draw_stronger},
-    ),
-]

@@ -12,8 +12,6 @@ it is worth more than a random one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from gin_env import agents
@@ -21,7 +19,8 @@ from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
 from gin_env.game.cards import CARD_VALUES, NUM_CARDS, card_id, card_text
 from gin_env.game.hands import unmelded_cards
-from research.reproduce.experiment import V4, Experiment, Row, Run, by, interval, markdown, ratio_row
+from research.reproduce.experiment import V4, Run, ratio_row
+from research.reproduce.tables import Row
 
 HANDS, ORDERS = 150, 60
 """Numbers of hands, and of random orders for each."""
@@ -95,7 +94,8 @@ def measure_values(run: Run) -> list[Row]:
         values = play_subsets(hand, rng, run.size(ORDERS, 5), run.seed + number).mean(axis=0)
         here: dict[tuple[str, str], list[float]] = {}
         for card, kind, value in zip(hand, card_kinds(hand), values, strict=True):
-            here.setdefault((kind, points_group(card)), []).append(value)
+            group = POINT_GROUPS[int(np.searchsorted([3, 6, 9], CARD_VALUES[card]))]
+            here.setdefault((kind, group), []).append(value)
         for key, several in here.items():
             found.setdefault(key, []).append([float(np.sum(several)), len(several)])
     rows: list[Row] = []
@@ -115,37 +115,6 @@ def measure_values(run: Run) -> list[Row]:
 
 
 POINT_GROUPS = ("A to 3", "4 to 6", "7 to 9", "T to K")
-KINDS = ("melded", "in a pair", "alone")
 EXAMPLE = ("4C", "5C", "6C", "8H", "8S", "2D", "AH", "JD", "KS", "9D")
 """A run, a pair, two low cards and three high ones."""
 EXAMPLE_ORDERS = 1000
-
-
-def points_group(card: int) -> str:
-    """Return the group of a card's points."""
-    return POINT_GROUPS[int(np.searchsorted([3, 6, 9], CARD_VALUES[card]))]
-
-
-def values_table(rows: Sequence[Row]) -> str:
-    """Return a table of the mean values by kind and points, and one of the values in the example."""
-    found = by((row for row in rows if row["of"] == "kinds"), "kind", "points")
-    lines = [
-        [kind, *(interval(found.get((kind, points), {}), 1, "+", "value") for points in POINT_GROUPS)]
-        for kind in KINDS
-    ]
-    first = markdown(["card", *POINT_GROUPS], lines)
-    example = [row for row in rows if row["of"] == "example"]
-    cells = [(row["card"], row["kind"], interval(row, 1, "+", "value")) for row in example]
-    return f"{first}\n\n{markdown(['card of one hand', 'it is', 'value'], cells)}"
-
-
-EXPERIMENTS = [
-    Experiment(
-        "000/card-values",
-        "Shapley values of the cards of a dealt hand",
-        measure_values,
-        values_table,
-        games=0,
-        time="a minute",
-    ),
-]

@@ -7,42 +7,22 @@ experiments as future work.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain, combinations
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from gin_env.agents import Agent, resolve
 from gin_env.agents.cfr.abstractions import KINDS, decision_slices
 from gin_env.agents.cfr.bot import CfrBot
-from gin_env.agents.cfr.stages import MAPPINGS
 from gin_env.agents.cfr.table import StrategyTable, packaged_table
 from gin_env.agents.fitness import FACTORS, FitnessCfrBot
-from gin_env.matches.differences import win_rate_difference
 from gin_env.matches.intervals import deviations, mean_interval
 from gin_env.matches.matches import MatchResult
 from gin_env.observations.views import PlayerView
-from gin_env.support.plots import new_figure, save_figure
-from research.reproduce.experiment import (
-    MEDIUM,
-    V2,
-    V4,
-    Experiment,
-    Row,
-    Run,
-    by,
-    deal_counts,
-    in_order,
-    interval,
-    markdown,
-    match_experiment,
-    match_row,
-    named,
-    percent,
-    widest,
-)
+from research.papers.gallucci2021.stages import MAPPINGS, interpolate
+from research.reproduce.experiment import MEDIUM, V2, V4, Run, by_name, gain_row, match_row, named, percent
+from research.reproduce.tables import Over, Row, by, interval
 
 # --- Shapley values -----------------------------------------------------------------------------------
 
@@ -120,41 +100,24 @@ def measure_shapley(run: Run) -> list[Row]:
     return rows
 
 
-def shapley_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table with a row for each factor and a column for each opponent and reading."""
-    found = by(rows, "factor", "relative", "opponent")
-    columns = [(relative, opponent) for relative in (False, True) for opponent in ("simple", MEDIUM)]
-    header = [
-        f"against `{opponent}`, {'relative' if relative else 'absolute'}" for relative, opponent in columns
-    ]
-    lines = [
-        [factor, *(interval(found.get((factor, *column), {}), 2, "+", "value") for column in columns)]
-        for factor in FACTORS
-    ]
-    lines += [
-        [f"{factor} (games won)", *(interval(found.get((factor, *column), {})) for column in columns)]
-        for factor in ("none", "all")
-    ]
-    return markdown(["factor", *header], lines)
+def value_or_games_won(row: Row) -> str:
+    """Return the value of a factor, or the games won with none or all of them."""
+    return interval(row, "+.2f", "value") or interval(row)
 
 
 # --- An early knock -----------------------------------------------------------------------------------
 
-CURVES = {
-    "against V4": "V4 that also knocks immediately, against V4",
-    "against `simple`": "V4 that also knocks immediately, against simple",
-    "threshold alone, against V4": "V4 that knocks by the threshold alone, against V4",
-    "threshold alone, against `simple`": "V4 that knocks by the threshold alone, against simple",
-    "V4 against `simple` with the threshold": "V4, against simple with the threshold",
-}
-"""Row of the table -> label in the figure."""
+CURVES = (
+    "against V4", "against `simple`", "threshold alone, against V4", "threshold alone, against `simple`",
+    "V4 against `simple` with the threshold",
+)  # fmt: skip
 
 
-def without_knocks(table: StrategyTable) -> StrategyTable:
+def without_knocks(trained: StrategyTable) -> StrategyTable:
     """Return a copy of a table that never knocks. V4 still knocks with gin, without consulting the table."""
-    strategy = table.strategy.copy()
-    strategy[decision_slices(KINDS[table.metadata["abstraction"]])[2]] = 0
-    return StrategyTable(strategy, table.metadata | {"knocks": "none"})
+    strategy = trained.strategy.copy()
+    strategy[decision_slices(KINDS[trained.metadata["abstraction"]])[2]] = 0
+    return StrategyTable(strategy, trained.metadata | {"knocks": "none"})
 
 
 THRESHOLDS = (0, 2, 4, 6, 8, 10)
@@ -167,7 +130,7 @@ def bots_that_knock_at() -> dict[str, FitnessCfrBot]:
         named(FitnessCfrBot(early_knock=limit, table=silent), f"{V4} that knocks at {limit} only")
         for limit in THRESHOLDS
     )
-    return {bot.name: bot for bot in bots}
+    return by_name(bots)
 
 
 def measure_early_knock(run: Run) -> list[Row]:
@@ -184,51 +147,9 @@ def measure_early_knock(run: Run) -> list[Row]:
             (alone, "simple"),
             (V4, f"simple:knock_at={limit}"),
         ]
-        for curve, (bot, opponent) in zip(CURVES, pairs, strict=True):
-            rows.append(match_row(run.match(bot, opponent, 20_000), curve=curve, threshold=limit))
+        for curve, pair in zip(CURVES, pairs, strict=True):
+            rows.append(run.row(*pair, 20_000, curve=curve, threshold=limit))
     return rows
-
-
-def early_knock_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table with a row for each curve and a column for each threshold."""
-    found = by(rows, "curve", "threshold")
-    limits = in_order(rows, "threshold")
-    lines = [
-        [curve, *(f"{found[curve, limit]['won']:.1f}" for limit in limits)]
-        for curve in in_order(rows, "curve")
-    ]
-    return markdown(["threshold", *map(str, limits)], lines) + f"\n\n{widest(rows)}"
-
-
-def draw_curves(
-    curves: dict[str, list[Row]],
-    x: str,
-    title: str,
-    label: str,
-    path: Path,
-    origin: str,
-    logarithmic: bool = False,
-) -> None:
-    """Draw a line with confidence intervals for each curve."""
-    figure, [[axes]] = new_figure(8, 5.4)
-    for name, rows in curves.items():
-        rates = np.array([(row["won"], row["low"], row["high"]) for row in rows]).T
-        places = [row[x] for row in rows]
-        axes.errorbar(places, rates[0], yerr=np.abs(rates[1:] - rates[0]), marker=".", capsize=2, label=name)
-    axes.axhline(50, color="black", linewidth=0.8)
-    if logarithmic:
-        axes.set_xscale("log")
-    axes.set(xlabel=label, ylabel="games won (%)")
-    axes.set_title(title, fontsize=10)
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, fontsize=8)
-    save_figure(figure, path, dpi=150, origin=origin)
-
-
-def draw_early_knock(rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Draw the win rate by knock threshold."""
-    curves = {label: [row for row in rows if row["curve"] == curve] for curve, label in CURVES.items()}
-    title = "V4 of paper 000 and an early knock"
-    draw_curves(curves, "threshold", title, "knocks immediately with at most this deadwood", path, origin)
 
 
 # --- Between the stages -------------------------------------------------------------------------------
@@ -254,12 +175,23 @@ class Compared:
         return actions
 
 
+def bots_between_stages() -> dict[str, CfrBot]:
+    """Return ``cfr`` and V4 with each mapping of the stages but the paper's, by name."""
+    bots = {}
+    for mapping in MAPPINGS[1:]:
+        mapped = interpolate(packaged_table("paper"), mapping)
+        for base, bot in (("cfr", CfrBot(mapped)), (V4, FitnessCfrBot(table=mapped))):
+            name = f"{base} with {mapping} stages"
+            bots[name] = named(bot, name)
+    return bots
+
+
 def measure_stages(run: Run) -> list[Row]:
     """Measure mappings of positions between the stages, against the hard stages and against `simple`."""
-    rows = []
+    rows, bots = [], bots_between_stages()
     for base in ("cfr", V4):
         for mapping in MAPPINGS:
-            bot = f"{base}:stages={mapping}"
+            bot = bots.get(f"{base} with {mapping} stages", base)
             for opponent in ["simple"] if mapping == "hard" else [base, "simple"]:
                 compared = Compared(bot, base)
                 match = run.match(compared, opponent, 20_000, fresh=True)
@@ -269,39 +201,19 @@ def measure_stages(run: Run) -> list[Row]:
     return rows
 
 
-def stages_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table with a row for each bot and mapping."""
-    lines = []
-    for base, mapping in in_order([row | {"key": (row["base"], row["stages"])} for row in rows], "key"):
-        found = by((row for row in rows if (row["base"], row["stages"]) == (base, mapping)), "opponent")
-        share = "" if mapping == "hard" else f"{found['simple']['different']:.2f} %"
-        lines.append((f"`{base}`", mapping, interval(found.get(base, {})), interval(found["simple"]), share))
-    header = ["bot", "stages", "against the hard ones", "against `simple`", "decisions that differ"]
-    return markdown(header, lines)
+def _against(rows: Sequence[Row], opponent: str) -> str:
+    return interval(by(rows, "opponent").get(opponent, {}))
 
+
+against_the_hard_ones = Over(lambda rows: _against(rows, rows[0]["base"]))
+against_simple = Over(lambda rows: _against(rows, "simple"))
+decisions_that_differ = Over(
+    lambda rows: f"{rows[-1]['different']:.2f} %" if rows[0]["stages"] != "hard" else ""
+)
 
 # --- V4, V2 and the value of their tables ----------------------------------------------------------------
 
-FITNESS: list[Row] = [
-    {"label": "V4 against `simple`", "bot": V4, "opponent": "simple"},
-    {"label": "V2 against `simple`", "bot": V2, "opponent": "simple"},
-    {"label": f"V4 against `{MEDIUM}`", "bot": V4, "opponent": MEDIUM},
-    {"label": f"V2 against `{MEDIUM}`", "bot": V2, "opponent": MEDIUM},
-    {"label": "V4 against `cfr`", "bot": V4, "opponent": "cfr"},
-    {
-        "label": "V4 against V2, both with `relative=true`",
-        "bot": f"{V4}:relative=true",
-        "opponent": f"{V2}:relative=true",
-    },
-    {"label": "V4 with `relative=true` against V4", "bot": f"{V4}:relative=true", "opponent": V4},
-    {"label": "V4 with `relative=true` against `cfr`", "bot": f"{V4}:relative=true", "opponent": "cfr"},
-]
-READINGS = {
-    "unanimous": "`unanimous` (frozen): keeps cards with all four characteristics",
-    "literal": "`literal`: keeps cards with none of them",
-    "some": "`some`: keeps cards with at least one",
-    "filter": "`filter`: one heuristic after the other while a card remains",
-}
+READINGS = ("unanimous", "literal", "some", "filter")
 
 
 def measure_readings(run: Run) -> list[Row]:
@@ -312,99 +224,47 @@ def measure_readings(run: Run) -> list[Row]:
         v4 = f"{V4}:relative=true" if relative else V4
         for reading in READINGS:
             v2 = f"{V2}:reading={reading}{extra}"
-            row = match_row(run.match(v4, v2, 10_000), reading=reading, relative=relative)
+            row = run.row(v4, v2, 10_000, reading=reading, relative=relative)
             for key, opponent in (("simple", "simple"), ("medium", MEDIUM)):
-                ours, theirs = run.match(v4, opponent, 10_000), run.match(v2, opponent, 10_000)
-                more = win_rate_difference(ours, theirs)
-                row[f"more_against_{key}"] = percent(more.value)
-                low, high = more.interval
-                row |= {f"more_against_{key}_low": percent(low), f"more_against_{key}_high": percent(high)}
-                row[f"more_against_{key}_deals"] = deal_counts(ours, theirs)
+                gain = gain_row(run.match(v4, opponent, 10_000), run.match(v2, opponent, 10_000))
+                for name in ("more", "more_low", "more_high", "more_deals"):
+                    row[name.replace("more", f"more_against_{key}")] = gain[name]
             rows.append(row)
     return rows
 
 
-def readings_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table with a row for each reading of V2."""
-    found = by(rows, "reading", "relative")
-
-    def cell(row: Row | None) -> str:
-        if row is None:
-            return ""
-        return f"{row['won']:.1f}, {row['more_against_simple']:+.1f}, {row['more_against_medium']:+.1f}"
-
-    lines = [
-        [label, *(cell(found.get((reading, relative))) for relative in (False, True))]
-        for reading, label in READINGS.items()
-    ]
-    table = markdown(["reading of V2", "absolute deadwood", "relative deadwood"], lines)
-    return f"{table}\n\n{widest(rows, '', 'more_against_simple_', 'more_against_medium_')}"
-
-
-ASKED = {
-    "`cfr` as it is, against `simple`": "cfr",
-    "asked about cards within 4 points of the least, against `simple`": "cfr:candidates=near",
-    "asked about all unmelded cards, against `simple`": "cfr:candidates=unmelded",
-    "asked about all cards, against `simple`": "cfr:candidates=all",
-    "played as a mixed strategy, not its likeliest choice, against `simple`": "cfr:purified=false",
-}
+def shuffled(table: StrategyTable, seed: int) -> StrategyTable:
+    """Return a copy with the visited entries permuted within discards, draws and knocks."""
+    rng = np.random.default_rng(seed)
+    strategy = table.strategy.copy()
+    for part in decision_slices(KINDS[table.metadata["abstraction"]]):
+        visited = np.flatnonzero(table.visited[part]) + part.start
+        strategy[visited] = strategy[rng.permutation(visited)]
+    return StrategyTable(strategy, table.metadata | {"shuffled": seed})
 
 
 def bots_with_other_tables() -> dict[str, CfrBot]:
     """Return bots with a shuffled table, no table and part of the packaged table, by name."""
-    table = packaged_table("paper")
-    nothing = StrategyTable(np.full_like(table.strategy, -1.0), table.metadata)
-    no_discards = StrategyTable(table.strategy.copy(), table.metadata)
+    trained = packaged_table("paper")
+    nothing = StrategyTable(np.full_like(trained.strategy, -1.0), trained.metadata)
+    no_discards = StrategyTable(trained.strategy.copy(), trained.metadata)
     no_discards.strategy[decision_slices(KINDS["paper"])[0]] = -1.0
     tables = {
-        "a shuffled one": table.shuffled(0),
+        "a shuffled one": shuffled(trained, 0),
         "none (random decisions)": nothing,
         "random discards with its draws and knocks": no_discards,
     }
     return {f"cfr, {label}": named(CfrBot(other), f"cfr, {label}") for label, other in tables.items()}
 
 
-def measure_tables(run: Run) -> list[Row]:
+def measure_tables(run: Run, asked: Mapping[str, str]) -> list[Row]:
     """Measure the value of the packaged table of `cfr`.
 
-    It plays against a shuffled table, no table and part of the table. It also plays `simple` when
-    consulted about more cards, and as a mixed strategy.
+    It plays against a shuffled table, no table and part of the table. The bots of `asked`, by label, also
+    play `simple`: they consult the table about more cards, or play a mixed strategy.
     """
     rows = []
     for name, bot in bots_with_other_tables().items():
         label = f"the trained table against {name.removeprefix('cfr, ')}"
-        rows.append(match_row(run.match("cfr", bot, 20_000), label=label))
-    rows += [match_row(run.match(bot, "simple", 20_000), label=label) for label, bot in ASKED.items()]
-    return rows
-
-
-def labelled_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table with a row for each match."""
-    lines: list[Any] = [(row["label"], interval(row)) for row in rows]
-    return markdown(["match", "games won (95 % interval)"], lines)
-
-
-EXPERIMENTS = [
-    match_experiment("000/fitness", "V4 and V2 against the controls and each other", FITNESS),
-    Experiment("000/readings", "Readings of V2", measure_readings, readings_table, games=10_000),
-    Experiment(
-        "000/shapley", "Shapley values of V4's factors", measure_shapley, shapley_table, time="two minutes"
-    ),
-    Experiment(
-        "000/tables",
-        "Value of the table of cfr",
-        measure_tables,
-        labelled_table,
-        makes=bots_with_other_tables,
-    ),
-    Experiment("000/stages", "Mappings between the stages", measure_stages, stages_table),
-    Experiment(
-        "000/early-knock",
-        "V4 and an early knock",
-        measure_early_knock,
-        early_knock_table,
-        time="a minute",
-        makes=bots_that_knock_at,
-        pictures={"early_knock.png": draw_early_knock},
-    ),
-]
+        rows.append(run.row("cfr", bot, 20_000, label=label))
+    return rows + [run.row(bot, "simple", 20_000, label=label) for label, bot in asked.items()]

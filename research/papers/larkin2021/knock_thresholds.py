@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from gin_env.matches.matches import MatchResult
 from gin_env.support.plots import BLUE, new_figure, save_figure
-from research.questions.claims import turns_of_hands
-from research.reproduce.experiment import (
-    TONIC,
-    VARIABLE,
-    Experiment,
-    Row,
-    Run,
-    by,
-    interval,
-    markdown,
-    match_row,
-    percent,
-)
+from research.papers.claims import turns_of_hands
+from research.reproduce.experiment import TONIC, VARIABLE, Run, match_row, percent
+from research.reproduce.tables import Cell, Row, by, interval, markdown, table
 
-THRESHOLDS = {
-    "10": "simple",
-    "8": "simple:knock_at=8",
-    "6": "simple:knock_at=6",
-    "4": "simple:knock_at=4",
-    "variable": VARIABLE,
-}
+THRESHOLDS = {"10": "simple", **{str(at): f"simple:knock_at={at}" for at in (8, 6, 4)}, "variable": VARIABLE}
 """Knocking strategies of the Simple player in paper 001, in the order of Figure 4."""
 
 
@@ -74,30 +57,22 @@ def undercut(match: MatchResult, player: int) -> float:
 def thresholds_table(rows: Sequence[Row]) -> str:
     """Return a table with a column for each of the two panels of Figure 4 and one for Tonic."""
     found = by(rows, "bot", "opponent")
-    lines = [
-        (
-            label,
-            interval(found.get((bot, "simple"), {})),
-            interval(found.get((bot, VARIABLE), {})),
-            interval(found.get((TONIC, bot), {})),
-            *(undercuts(found.get(pair, {})) for pair in ((bot, "simple"), (TONIC, bot))),
-        )
-        for label, bot in THRESHOLDS.items()
-    ]
-    header = [
-        "Simple knocks at",
-        "against Simple (4a)",
-        "against Simple (variable) (4b)",
-        "Tonic against it",
-        "its knocks undercut by Simple, %",
-        "by Tonic, %",
-    ]
-    return markdown(header, lines)
 
+    def of(bot: str | None, opponent: str | None, cell: Callable[[Row], str] = interval) -> Cell:
+        return lambda row: cell(found.get((bot or row["bot"], opponent or row["bot"]), {}))
 
-def undercuts(row: Row) -> str:
-    """Return the share of knocks undercut as text; empty without a match."""
-    return f"{row['undercut']:.1f}" if "undercut" in row else ""
+    def undercuts(row: Row) -> str:
+        return f"{row['undercut']:.1f}" if row else ""
+
+    columns = {
+        "Simple knocks at": "{label}",
+        "against Simple (4a)": of(None, "simple"),
+        "against Simple (variable) (4b)": of(None, VARIABLE),
+        "Tonic against it": of(TONIC, None),
+        "its knocks undercut by Simple, %": of(None, "simple", undercuts),
+        "by Tonic, %": of(TONIC, None, undercuts),
+    }
+    return table([{"label": label, "bot": bot} for label, bot in THRESHOLDS.items()], columns)
 
 
 def draw_turns(rows: Sequence[Row], path: Path, origin: str) -> None:
@@ -117,12 +92,10 @@ def draw_turns(rows: Sequence[Row], path: Path, origin: str) -> None:
     save_figure(figure, path, dpi=150, origin=origin)
 
 
-def draw_thresholds(title: str, opponent: str | None, rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Draw bars with intervals: each threshold against `opponent`, or Tonic against each for None."""
+def draw_thresholds(opponent: str, title: str, rows: Sequence[Row], path: Path, origin: str) -> None:
+    """Draw bars with intervals: each threshold against `opponent`, or Tonic against each if it is empty."""
     found = by(rows, "bot", "opponent")
-    pairs = {
-        label: (TONIC, bot) if opponent is None else (bot, opponent) for label, bot in THRESHOLDS.items()
-    }
+    pairs = {label: (bot, opponent) if opponent else (TONIC, bot) for label, bot in THRESHOLDS.items()}
     chosen = {label: found[pair] for label, pair in pairs.items() if pair in found}
     figure, [[axes]] = new_figure(6.4, 3.6)
     values = np.array([row["won"] for row in chosen.values()])
@@ -134,32 +107,3 @@ def draw_thresholds(title: str, opponent: str | None, rows: Sequence[Row], path:
     axes.set(ylim=(0, 80), xlabel="Simple knocks at", ylabel="games won (%)")
     axes.set_title(title, fontsize=10)
     save_figure(figure, path, dpi=150, origin=origin)
-
-
-EXPERIMENTS = [
-    Experiment(
-        "001/figure-2",
-        "Figure 2 of paper 001: length of hands in turns",
-        measure_turns,
-        turns_table,
-        games=0,
-        pictures={"paper_001_figure_2.png": draw_turns},
-    ),
-    Experiment(
-        "001/figure-4",
-        "Figure 4 of paper 001: knock thresholds of the Simple player",
-        measure_thresholds,
-        thresholds_table,
-        pictures={
-            "paper_001_figure_4a.png": partial(
-                draw_thresholds, "Simple with each threshold, against the default (001, Figure 4a)", "simple"
-            ),
-            "paper_001_figure_4b.png": partial(
-                draw_thresholds, "Simple with each threshold, against the variable one (Figure 4b)", VARIABLE
-            ),
-            "paper_001_tonic_against_thresholds.png": partial(
-                draw_thresholds, "Tonic against Simple with each threshold", None
-            ),
-        },
-    ),
-]

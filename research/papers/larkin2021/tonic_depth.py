@@ -14,7 +14,6 @@ discards for the least deadwood. Desired cards are kept only in some turns.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -32,19 +31,8 @@ from gin_env.game.state import DISCARD
 from gin_env.observations.views import PlayerView
 from gin_env.support.compilation import kernel
 from research.papers.larkin2021.tonic_filters import DESIRED, PAIRS, RUNS, filtered_action
-from research.reproduce.experiment import (
-    TONIC,
-    VARIABLE,
-    Experiment,
-    Row,
-    Run,
-    by,
-    gain_row,
-    in_order,
-    markdown,
-    more_interval,
-    named,
-)
+from research.reproduce.experiment import TONIC, VARIABLE, Run, by_name, gain_row, named
+from research.reproduce.tables import Row
 
 ALL_FILTERS = np.array([PAIRS, RUNS, DESIRED], np.int64)
 OTHER_FILTERS = np.array([PAIRS, RUNS], np.int64)
@@ -209,7 +197,7 @@ def bots_by_turns() -> dict[str, DepthTonicBot]:
         for opponent in OPPONENTS
         for label, turns in TURNS.items()
     )
-    return {bot.name: bot for bot in bots}
+    return by_name(bots)
 
 
 def measure_depth(run: Run) -> list[Row]:
@@ -248,39 +236,3 @@ def predictions(table: KnockTable, cells: np.ndarray, knocked: np.ndarray) -> Ro
     return {"positions": len(cells), "knocks": round(100 * share, 2)} | {
         name: round(loss, 4) for name, loss in losses.items()
     }
-
-
-def depth_table(rows: Sequence[Row]) -> str:
-    """Return a table of the predictions, and one of the gains in games won by variant and opponent."""
-    predicted = [
-        (f"`{row['opponent']}`", row["knocks"], row["always"], row["by_turn"], row["by_clues"])
-        for row in rows
-        if row["of"] == "prediction"
-    ]
-    header = ["opponent of Tonic", "knocks next, %", "log loss: share", "by turn", "by turn and clues"]
-    first = markdown(header, predicted)
-    variants = [row for row in rows if row["of"] != "prediction"]
-    found = by(variants, "of", "label", "opponent")
-    texts = {"knock": "expects a knock {}", "desired": "keeps desired cards {}"}
-    lines = [
-        [texts[kind].format(label), *(more_interval(found[kind, label, opponent]) for opponent in OPPONENTS)]
-        for kind, label in dict.fromkeys((row["of"], row["label"]) for row in variants)
-        if all((kind, label, opponent) in found for opponent in OPPONENTS)
-    ]
-    opponents = in_order(variants, "opponent")
-    second = markdown(["Tonic", *(f"more games won against `{one}`" for one in opponents)], lines)
-    return f"{first}\n\n{second}"
-
-
-EXPERIMENTS = [
-    Experiment(
-        "001/depth",
-        "Tonic by the depth of the hand: knocks predicted, desired cards kept",
-        measure_depth,
-        depth_table,
-        games=GAMES,
-        seed=43,
-        time="a minute",
-        makes=bots_by_turns,
-    ),
-]

@@ -34,19 +34,8 @@ from gin_env.game.melds import best_set_cards, least_deadwood_discards, run_card
 from gin_env.game.state import DISCARD
 from gin_env.observations.views import PlayerView
 from gin_env.support.compilation import kernel
-from research.reproduce.experiment import (
-    TONIC,
-    Experiment,
-    Row,
-    Run,
-    by,
-    gain_row,
-    in_order,
-    interval,
-    markdown,
-    more_interval,
-    named,
-)
+from research.reproduce.experiment import TONIC, Run, by_name, gain_row, named
+from research.reproduce.tables import Row, interval
 
 PAIRS, RUNS, DESIRED = 0, 1, 2
 FILTERS = {"pairs": PAIRS, "runs": RUNS, "desired": DESIRED}
@@ -137,8 +126,9 @@ def _act(views, parameters, filters, one_by_one, actions):
 
 
 ALL = tuple(FILTERS)
+TOGETHER = "all together, as in the paper"
 VARIANTS: dict[str, tuple[tuple[str, ...], bool]] = {
-    "all in concert, as in the paper": (ALL, False),
+    TOGETHER: (ALL, False),
     **{f"without {name}": (tuple(one for one in ALL if one != name), False) for name in ALL},
     **{f"{name} alone": ((name,), False) for name in ALL},
     "none": ((), False),
@@ -155,7 +145,7 @@ def filtered_bots() -> dict[str, FilteredTonicBot]:
         for base, parameters in BASES.items()
         for label, (filters, one_by_one) in VARIANTS.items()
     )
-    return {bot.name: bot for bot in bots}
+    return by_name(bots)
 
 
 def measure_filters(run: Run) -> list[Row]:
@@ -169,27 +159,14 @@ def measure_filters(run: Run) -> list[Row]:
         matches = {}
         for label in VARIANTS:
             matches[label] = run.match(bots[f"{base}, filters: {label}"], "simple", FILTER_GAMES)
-            plain = matches["all in concert, as in the paper"]
+            plain = matches[TOGETHER]
             rows.append(gain_row(matches[label], plain, base=base, filters=label))
     return rows
 
 
-def filters_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table with a row for each variant and two columns for each Tonic.
-
-    The columns are the games won and the difference from all filters in concert.
-    """
-    found = by(rows, "base", "filters")
-    bases = in_order(rows, "base")
-    lines = []
-    for label in in_order(rows, "filters"):
-        cells = []
-        for base in bases:
-            row = found[base, label]
-            cells += [interval(row), "" if label.startswith("all in concert") else more_interval(row)]
-        lines.append([label, *cells])
-    header = [text for base in bases for text in (f"{base} against `simple`", "gain over all together")]
-    return markdown(["filters", *header], lines)
+def gain_over_all(row: Row) -> str:
+    """Return the gain over all filters together; empty for these."""
+    return "" if row["filters"] == TOGETHER else interval(row, "+.2f", "more")
 
 
 # --- The paper's proposals on both Tonics -----------------------------------------------------------------
@@ -216,7 +193,7 @@ def proposal_bots() -> dict[str, TonicBot]:
             named(TonicBot(**(parameters | changed)), f"{base} with {label}")
             for label, changed in PROPOSALS.items()
         ]
-    return {bot.name: bot for bot in bots}
+    return by_name(bots)
 
 
 def measure_proposals(run: Run) -> list[Row]:
@@ -230,45 +207,3 @@ def measure_proposals(run: Run) -> list[Row]:
                 match = run.match(bots[f"{base} with {label}"], opponent, PROPOSAL_GAMES)
                 rows.append(gain_row(match, without, base=base, proposal=label))
     return rows
-
-
-def proposals_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table with a row for each Tonic and proposal and a column for each opponent.
-
-    A cell has the gain in win rate over Tonic without the proposal.
-    """
-    found = by(rows, "base", "proposal", "opponent")
-    opponents = in_order(rows, "opponent")
-    lines = []
-    for base in in_order(rows, "base"):
-        for proposal in in_order(rows, "proposal"):
-            cells = []
-            for opponent in opponents:
-                cells.append(more_interval(found[base, proposal, opponent]))
-            lines.append([base, proposal, *cells])
-    header = ["Tonic", "proposal", *(f"more games won against `{opponent}`" for opponent in opponents)]
-    return markdown(header, lines)
-
-
-EXPERIMENTS = [
-    Experiment(
-        "001/filters",
-        "Tonic's discard filters: impact and order",
-        measure_filters,
-        filters_table,
-        games=FILTER_GAMES,
-        seed=41,
-        makes=filtered_bots,
-        time="two minutes",
-    ),
-    Experiment(
-        "001/proposals",
-        "The paper's proposals on both Tonics",
-        measure_proposals,
-        proposals_table,
-        games=PROPOSAL_GAMES,
-        seed=42,
-        makes=proposal_bots,
-        time="four minutes",
-    ),
-]

@@ -1,13 +1,15 @@
-"""Paper 002's own networks and data, from a checkout of its authors' repository.
+"""Paper 002's own networks and data, from a checkout of its authors, and networks trained like them.
 
 The networks count hits by the best arrangement and receive normalised likelihoods (`FEATURES`); the
 experiment plays them with these features. They were trained on the deadwood that was scored, after laying
-off on the opponent's knock. `research.reproduce.authors_files` reads them.
+off on the opponent's knock. `research.papers.truong2021.authors_files` reads them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -16,53 +18,41 @@ import numpy as np
 from gin_env.agents.hand_strength.bots import OffensiveBot, choose_actions
 from gin_env.agents.hand_strength.features import HITS, hand_features
 from gin_env.agents.hand_strength.networks import HandStrength
-from gin_env.agents.hand_strength.weights import find_network, save_network
-from gin_env.game import cards
-from gin_env.game.cards import NUM_CARDS
+from gin_env.agents.hand_strength.weights import find_network, load_network, save_network
 from gin_env.observations.views import PlayerView
-from research.papers.gallucci2021.dealings import WAYS, explore_keeping
-from research.papers.truong2021.hand_strength import data_set
-from research.papers.truong2021.hand_strength_figures import (
-    FIGURE_6,
-    FIGURE_7,
-    FIGURE_7_HAND,
-    FIGURE_7_NETWORK,
-    figure_6_view,
-    figure_7_estimate,
-)
-from research.papers.truong2021.hand_strength_networks import (
-    GAMES,
-    MEASURED,
-    TABLE,
-    draw_losses,
-    network_row,
-    play_network,
-)
-from research.recipes.hand_strength import recipes
-from research.reproduce.authors_files import (
+from research.papers.truong2021.authors_files import (
     LOSSES,
     REPOSITORY_002,
     SAMPLE,
     SOURCES,
     Sample,
     authors_network,
-    checkout,
     logged_games,
     logged_losses,
     read_sample,
 )
-from research.reproduce.experiment import (
-    Experiment,
-    Row,
-    Run,
-    by,
-    in_order,
-    interval,
-    markdown,
-    percent,
-    plain_table,
+from research.papers.truong2021.dealings import WAYS, explore_keeping
+from research.papers.truong2021.hand_strength_figures import (
+    FIGURE_6,
+    FIGURE_7,
+    FIGURE_7_NETWORK,
+    figure_6_discard,
+    figure_7_values,
 )
-from research.reproduce.tensorflow_checkpoints import read_checkpoint
+from research.papers.truong2021.hand_strength_networks import (
+    MEASURED,
+    data_set,
+    draw_losses,
+    losses_row,
+    network_row,
+    networks_by_epoch,
+    play_network,
+)
+from research.papers.truong2021.paper import with_paper
+from research.papers.truong2021.tensorflow_checkpoints import read_checkpoint
+from research.recipes.hand_strength import recipes
+from research.reproduce.experiment import Run, percent
+from research.reproduce.tables import Over, Row, interval, pivot
 
 ESTIMATOR = "bayes-isru:normalised=true"
 """Estimator that provides the inputs of the authors' networks."""
@@ -87,14 +77,17 @@ def both_players_row(run: Run, path: Path, label: str, **more: Any) -> Row:
 
 def unmelded(row: Row) -> str:
     """Return the games won with the authors' player and their interval as text; empty if not measured."""
-    if "unmelded" not in row:
-        return ""
-    return interval(dict(zip(("won", "low", "high"), row["unmelded"], strict=True)), 1)
+    return interval(dict(zip(("won", "low", "high"), row.get("unmelded", ()), strict=False)), ".1f")
+
+
+def network(row: Row) -> str:
+    """Return the name of a network; our packaged one has played no games here."""
+    return f"`{row['network']}`" if "won" in row else "our `dual-inception-random-256`"
 
 
 def convert(run: Run, name: str) -> Path:
     """Write one of the authors' networks in our file format to the run's folder and return its path."""
-    source, folder = SOURCES[name], checkout(run.authors, REPOSITORY_002, SAMPLE)
+    source, folder = SOURCES[name], run.checkout(REPOSITORY_002, SAMPLE)
     network = authors_network(source.architecture, read_checkpoint(folder / source.checkpoint))
     path = run.folder / f"{name}.safetensors"
     save_network(path, network, {"architecture": source.architecture, **FEATURES})
@@ -108,13 +101,22 @@ def errors(network: HandStrength, sample: Sample, macro: np.ndarray) -> Row:
     x, _ = hand_features(sample.hands)
     with torch.inference_mode():
         values = network(*(torch.from_numpy(array) for array in (x, macro, sample.estimates))).numpy()
-    residuals = values.astype(np.float64) - sample.scores
+    return error_and_bias(values, sample.scores)
+
+
+def error_and_bias(values: np.ndarray, scores: np.ndarray) -> Row:
+    """Return the mean squared error and the bias of values."""
+    residuals = values.astype(np.float64) - scores
     return {"error": round(float((residuals**2).mean()), 2), "bias": round(float(residuals.mean()), 2)}
 
 
-def measure(run: Run) -> list[Row]:
-    """Measure games, logs and errors of each network, features and dealing of the rows, Figures 6 and 7."""
-    folder = checkout(run.authors, REPOSITORY_002, SAMPLE)
+def measure(run: Run, steps: Sequence[Sequence[Any]]) -> list[Row]:
+    """Measure games, logs and errors of each network, features and dealing of the rows, Figures 6 and 7.
+
+    `steps` are features of our data, step by step closer to the authors': label, estimator, hits, scored
+    deadwood.
+    """
+    folder = run.checkout(REPOSITORY_002, SAMPLE)
     sample = read_sample(folder / SAMPLE)
     features = {hits: hand_features(sample.hands, hits)[1] for hits in HITS}
     rows: list[Row] = []
@@ -142,22 +144,15 @@ def measure(run: Run) -> list[Row]:
         {"of": "features", "feature": text, "rows": len(sample.scores), "different": int(count)}
         for text, count in zip(("deadwood", "sets", "runs"), different.sum(axis=0), strict=True)
     ]
-    return rows + data_rows(run, sample) + figure_rows(run)
+    return rows + data_rows(run, sample, steps) + figure_rows(run)
 
 
 STATES = 20_000
 """Number of states of each data set on which the networks are evaluated."""
-STEPS = (
-    ("as the paper's text", recipes.ESTIMATOR, HITS[0], False),
-    ("hits by arrangement", recipes.ESTIMATOR, "arrangement", False),
-    ("and normalised likelihoods", ESTIMATOR, "arrangement", False),
-    ("and scored deadwood", ESTIMATOR, "arrangement", True),
-)
-"""Features of our data, step by step closer to the authors': (label, estimator, hits, scored deadwood)."""
 DEALT = ("random-256", "random-256-fitted")
 
 
-def data_rows(run: Run, sample: Sample) -> list[Row]:
+def data_rows(run: Run, sample: Sample, steps: Sequence[Sequence[Any]]) -> list[Row]:
     """Return rows with the errors of the authors' networks on our data sets, by the features of the data.
 
     Further rows compare our data with the authors' 779 rows.
@@ -168,13 +163,12 @@ def data_rows(run: Run, sample: Sample) -> list[Row]:
     for name in run.some(list(SOURCES)):
         network, _ = find_network(convert(run, name))
         recipe = recipes.find_recipe(name)
-        for label, estimator, hits, scored in STEPS:
+        for label, estimator, hits, scored in steps:
             states = data_set(run, recipe.data_set, recipe.stages, STATES, estimator)
-            values = predict(network, states, np.arange(len(states)), hits, scored).astype(np.float64)
-            residuals = values - states.scores
-            error, bias = round(float((residuals**2).mean()), 2), round(float(residuals.mean()), 2)
-            rows.append({"of": "data", "network": name, "features": label, "error": error, "bias": bias})
-    rows.append(dealing_row("their 779 rows", sample.scores, sample.hands, sample.scores))
+            values = predict(network, states, np.arange(len(states)), hits, scored)
+            row = {"of": "data", "network": name, "features": label}
+            rows.append(row | error_and_bias(values, states.scores))
+    rows.append(dealing_row("the authors' 779 rows", sample.scores, sample.hands, sample.scores))
     for name in DEALT:
         states = data_set(run, name, "last", STATES, ESTIMATOR)
         rows.append(dealing_row(f"`{name}`", states.scores, states.hands, sample.scores))
@@ -207,93 +201,25 @@ def dealing_row(label: str, scores: np.ndarray, hands: np.ndarray, theirs: np.nd
 
 def figure_rows(run: Run) -> list[Row]:
     """Return the rows of Figures 6 and 7 with the authors' networks."""
-    rows: list[Row] = []
-    for name, theirs in FIGURE_6.items():
-        if name in SOURCES:
-            action = int(OffensiveBot(str(convert(run, name))).act(figure_6_view())[0])
-            discard = cards.card_text(action % NUM_CARDS)
-            rows.append({"of": "figure 6", "network": name, "paper": theirs, "measured": discard})
-    hand = cards.parse(FIGURE_7_HAND)
-    ids = [cards.card_id(text) for text in FIGURE_7]
-    left = np.array([hand & ~(1 << card) for card in ids], np.uint64)
-    bot = OffensiveBot(str(convert(run, FIGURE_7_NETWORK)))
-    values = bot.hand_values(figure_7_estimate(), np.zeros(len(ids), np.int64), left)
+    rows: list[Row] = [
+        {"of": "figure 6", "network": name, "paper": theirs}
+        | {"measured": figure_6_discard(str(convert(run, name)))}
+        for name, theirs in FIGURE_6.items()
+        if name in SOURCES
+    ]
+    values = figure_7_values(str(convert(run, FIGURE_7_NETWORK)))
     return rows + [
         {"of": "figure 7", "card": card, "paper": value, "measured": round(float(ours), 2)}
         for (card, (_, value)), ours in zip(FIGURE_7.items(), values, strict=True)
     ]
 
 
-def table(rows: Sequence[Row]) -> str:
-    """Return tables of Table 1, Figures 6 and 7, the features, the errors on our data, and the dealing."""
-    kinds = {kind: [row for row in rows if row["of"] == kind] for kind in by(rows, "of")}
-    networks = []
-    for row in kinds["networks"]:
-        paper = TABLE.get(row["network"])
-        won, games = row.get("logged") or (None, None)
-        networks.append(
-            (
-                f"`{row['network']}`" if paper else "our `dual-inception-random-256`",
-                f"{paper[2]} ± {paper[3]}" if paper else "",
-                interval(row, 1) if paper else "",
-                unmelded(row) if paper else "",
-                f"{won:,} of {games:,}" if won is not None else "",
-                f"{paper[1]:.1f}" if paper else "",
-                f"{row['validation_loss']:.1f}" if paper else "",
-                f"{row['error']:.1f} ({row['bias']:+.1f})",
-            )
-        )
-    header = [
-        "network",
-        "paper: games won",
-        "games won here (90 % interval)",
-        "with their player",
-        "games won in their log",
-        "paper: validation loss",
-        "their log, last epoch",
-        "error on their 779 rows (bias)",
-    ]
-    tables = [markdown(header, networks)]
-    figure_6 = [(f"`{row['network']}`", row["paper"], row["measured"]) for row in kinds["figure 6"]]
-    tables.append(markdown(["Figure 6", "paper", "here"], figure_6))
-    figure_7 = [(row["card"], f"{row['paper']:.1f}", f"{row['measured']:.1f}") for row in kinds["figure 7"]]
-    tables.append(markdown(["Figure 7", "paper", "here"], figure_7, "lrr"))
-    lines = [(row["feature"], f"{row['different']} of {row['rows']}") for row in kinds["features"]]
-    tables.append(markdown(["feature", "rows with a different value here"], lines))
-    found = by(kinds["data"], "network", "features")
-    labels = [label for label, *_ in STEPS]
-    rows_of_data = []
-    for name in in_order(kinds["data"], "network"):
-        mine = [found[name, label] for label in labels]
-        cells = [f"{row['error']:.1f} ({row['bias']:+.1f})" for row in mine]
-        rows_of_data.append((f"`{name}`", f"{TABLE[name][1]:.1f}", *cells))
-    header = ["network; error (bias) on our data", "paper: validation loss", *labels]
-    tables.append(markdown(header, rows_of_data))
-    keys = ("data", "states", "mean", "deviation", "gin", "mean_without_gin", "negative", "over_10", "p")
-    header = [
-        "data",
-        "states",
-        "mean score",
-        "deviation",
-        "gin, %",
-        "mean without gin",
-        "negative, %",
-        "deadwood over 10, %",
-        "p (Kolmogorov-Smirnov)",
-    ]
-    tables.append(plain_table(header, keys, kinds["dealing"]))
-    return "\n\n".join(tables)
-
-
 # --- Figure 4 -------------------------------------------------------------------------------------------
-
-SHOWN = (1, 3, 8, 32, 64, 96)
-"""Epochs in the table of Figure 4."""
 
 
 def measure_losses(run: Run) -> list[Row]:
     """Return the losses of each network after the epochs in `MEASURED`, from the authors' logs."""
-    folder = checkout(run.authors, REPOSITORY_002, SAMPLE) / "results"
+    folder = run.checkout(REPOSITORY_002, SAMPLE) / "results"
     rows: list[Row] = []
     for name, columns in LOSSES.items():
         losses = [
@@ -304,34 +230,97 @@ def measure_losses(run: Run) -> list[Row]:
     return rows
 
 
-def losses_table(rows: Sequence[Row]) -> str:
-    """Return a table of the validation losses after some epochs, compared with those of Table 1."""
-    lines = []
-    for row in rows:
-        losses = dict(zip(row["after"], row["validation_losses"], strict=True))
-        shown = [f"{losses[epoch]:.1f}" for epoch in SHOWN]
-        lines.append((f"`{row['network']}`", *shown, f"{TABLE[row['network']][1]:.1f}"))
-    return markdown(["validation loss after epoch", *map(str, SHOWN), "Table 1"], lines, "lrrrrrrr")
+# --- Training by the paper's schedule with the authors' features ----------------------------------------
+
+# The features are those that `measure` finds in the authors' code and rows: hits by the best arrangement,
+# normalised likelihoods, and the deadwood that was scored. The data sets are ours; Random-256 has three
+# parameters fitted to the authors' rows (`research.recipes.hand_strength.simulation`). Learning rates are the
+# paper's. The paper uses 1.0 to 1.6 million observations and 96 epochs, most of these runs fewer: with `FEW`,
+# an epoch has less than a third of the paper's steps. Errors hardly change at the lower learning rates, so
+# the runs with a million end after half of the schedule; those with 16 epochs end before the rate falls.
+
+FEW = 300_000
+"""Number of observations of most trainings."""
+FITTED = {"random-256": "random-256-fitted"}
 
 
-EXPERIMENTS = [
-    Experiment(
-        "002/authors-losses",
-        "Figure 4 of paper 002 from its authors' logs",
-        measure_losses,
-        losses_table,
-        games=0,
-        time="a second",
-        authors=REPOSITORY_002,
-        pictures={"hand_strength/figure_4_authors_logs.png": draw_losses},
-    ),
-    Experiment(
-        "002/authors-networks",
-        "Paper 002's own networks: Table 1, Figures 6 and 7",
-        measure,
-        table,
-        games=GAMES,
-        time="five minutes",
-        authors=REPOSITORY_002,
-    ),
-]
+@dataclass(frozen=True)
+class Training:
+    """A training run of the paper's schedule, which can end before its last epoch."""
+
+    network: str
+    observations: int = FEW
+    epochs: int = 96
+    measured: Sequence[int] = (3, 32, 64)
+    """Epochs after which the network plays, as after the last; the learning rate falls after 32 and 64."""
+    seed: int = 0
+    """Seed of the network, relative to the run's."""
+
+    @property
+    def label(self) -> str:
+        """The training's name in files and bots."""
+        size = "" if self.observations == FEW else f"-{self.observations}"
+        return f"{self.network}{size}" + (f"-seed-{self.seed}" if self.seed else "")
+
+
+def measure_trainings(run: Run, trainings: Sequence[Mapping[str, Any]]) -> list[Row]:
+    """Measure the error of each network and the games that it wins during the paper's schedule.
+
+    `trainings` are the fields of each `Training`.
+    """
+    from research.recipes.hand_strength.trainer import HandStrengthSettings, find_schedule
+
+    schedule = find_schedule("paper", 3 if run.quick else None)
+    rows = []
+    for training in [Training(**one) for one in run.some(trainings, 1)]:
+        recipe = recipes.find_recipe(training.network)
+        data_name = FITTED.get(recipe.data_set, recipe.data_set)
+        states = data_set(run, data_name, recipe.stages, training.observations, ESTIMATOR)
+        settings = HandStrengthSettings(
+            recipe.architecture,
+            schedule,
+            recipe.augmented,
+            seed=run.seed + training.seed,
+            hits=str(FEATURES["hits"]),
+            scored_deadwood=True,
+        )
+        label, last = training.label, min(training.epochs, schedule.epochs)
+        measured = [*(epoch for epoch in training.measured if epoch < last), last]
+        for epoch, path in networks_by_epoch(run, label, label, states, settings, measured):
+            more = {
+                "network": training.network,
+                "data_set": data_name,
+                "observations": run.size(training.observations, 500),
+                "seed": run.seed + training.seed,
+                "epoch": epoch,
+            }
+            title = f"{label} by the paper's schedule, after epoch {epoch}"
+            if epoch == last:
+                row = both_players_row(run, path, title, **more)
+            else:
+                row = network_row(play_network(run, path, title), **more)
+            rows.append(row | losses_row(load_network(path)[1], by_epoch=epoch == last))
+            run.say(f"{label}: epoch {epoch}, games won {interval(row)} %")
+    return rows
+
+
+def trainings_table(rows: Sequence[Row]) -> str:
+    """Return a table with a row for each training: the paper's figures, and ours after some epochs."""
+    lines = {
+        "validation loss; games won, % (90 % interval)": "`{network}`",
+        "observations": "{observations:,}",
+        "seed": "{seed}",
+        "paper, epoch 96": "{paper_validation:.1f}; {paper_won} ± {paper_error}",
+    }
+    columns = {"epoch {epoch}": "{validation_loss:.1f}; {won:~.1f}"}
+    theirs = {
+        "games won in the end with the authors' player": Over(lambda mine: "".join(map(unmelded, mine)))
+    }
+    return pivot(with_paper(rows), lines, columns, end=theirs, across=itemgetter("epoch"))
+
+
+def draw_figure_4(rows: Sequence[Row], path: Path, origin: str) -> None:
+    """Draw Figure 4: the losses by epoch of the training with the most observations of each network."""
+    curves = [row for row in rows if "train_losses" in row]
+    most = {row["network"]: row for row in sorted(curves, key=lambda row: row["observations"])}
+    draw_losses(list(most.values()), path, origin)

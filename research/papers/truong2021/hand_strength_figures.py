@@ -3,55 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from gin_env.agents.hand_strength.bots import OffensiveBot
-from gin_env.agents.hand_strength.weights import find_network, packaged_names
+from gin_env.agents.hand_strength.weights import find_network
+from gin_env.agents.registry import BOTS
 from gin_env.batch import Games
 from gin_env.estimators.risk import discard_risks
 from gin_env.game import cards
 from gin_env.game.actions import DRAW_STOCK, PASS
 from gin_env.observations.views import PlayerView
 from gin_env.support.plots import DASHES, new_figure, save_figure
-from research.papers.truong2021.hand_strength import DATA_TITLES, data_set
+from research.papers.truong2021 import paper
+from research.papers.truong2021.hand_strength_networks import DATA_TITLES, data_set
 from research.recipes.hand_strength import recipes
-from research.reproduce.experiment import Experiment, Row, Run, plain_table
+from research.reproduce.experiment import Run
+from research.reproduce.tables import Row
 
-FIGURE_6_HAND = "3C 6C QC 6H 7H AS 5S 7D TD JD"
-FIGURE_6_DRAWN = "TH"
-FIGURE_6 = {
-    "simple": "TD",
-    "dual-inception-simple": "TD",
-    "dual-inception-simple-all-stages": "3C",
-    "dual-inception-random-16": "QC",
-    "dual-inception-random-256": "QC",
-}
-"""Each player's discard in Figure 6. The Simple player chooses one of the four tens and faces at random."""
-
-FIGURE_7_ESTIMATE = """
-.10 .09   0 .18 .29   1 .55 .61 .49 .33 .44   0 .39
-.10 .08 .10 .12 .13   0   0 .33   0   0 .43   0 .48
-  0   0 .07 .09   0 .33 .23 .24 .32   0 .33 .30   0
-.10 .08 .09 .11   0 .40   0 .31 .46   0   0 .14   0
-"""
-"""Figure 7a: the estimate of the opponent's cards; T is 1, F is 0. Rows: clubs, hearts, spades, diamonds."""
-FIGURE_7_HAND = "3C 6H 7H 9H TH AS 5S TS 5D 7D TD"
-"""Figure 7b. The caption says that it is the opponent's hand, but the scored cards are these."""
+FIGURE_6: dict[str, str] = paper.FIGURE_6["discards"]
+FIGURE_7: dict[str, tuple[float, float]] = paper.FIGURE_7["scores"]
+FIGURE_7_ESTIMATE = np.array(paper.FIGURE_7["estimate"].split(), np.float32)[None]
 FIGURE_7_NETWORK = "dual-inception-random-16"
-FIGURE_7 = {
-    "5S": (0.16, -29.9),
-    "AS": (0.01, -32.4),
-    "6H": (0.90, -29.2),
-    "5D": (0.09, -29.4),
-    "7H": (0.13, -29.0),
-    "3C": (0.10, -29.4),
-    "7D": (0.40, -29.0),
-    "9H": (0.53, -29.7),
-}
-"""Figure 7c and 7d: defensive and offensive score of each unmelded card."""
 
 
 # --- Figures 2 and 5 --------------------------------------------------------------------------------------
@@ -162,8 +136,8 @@ def draw_residuals(rows: Sequence[Row], path: Path, origin: str) -> None:
 
 def figure_6_view() -> PlayerView:
     """Return the position of Figure 6 in the first turn: both players passed, one card has been drawn."""
-    own = cards.parse(FIGURE_6_HAND)
-    drawn = cards.card_id(FIGURE_6_DRAWN)
+    own = cards.parse(paper.FIGURE_6["hand"])
+    drawn = cards.card_id(paper.FIGURE_6["drawn"])
     others = [card for card in range(cards.NUM_CARDS) if not own >> card & 1 and card != drawn]
     opponent, upcard = others[::4][:10], others[1]
     dealt = [card for pair in zip(cards.cards_of(own), opponent, strict=True) for card in pair]
@@ -177,81 +151,35 @@ def figure_6_view() -> PlayerView:
     return games.views(table)
 
 
+def figure_6_discard(network: str) -> str:
+    """Return the card that the player of a network, by name or file, discards in the position of Figure 6."""
+    return cards.card_text(int(OffensiveBot(network).act(figure_6_view())[0]) % cards.NUM_CARDS)
+
+
 def measure_figure_6(run: Run) -> list[Row]:
     """Compare the discard of each packaged network of Figure 6 with the paper's."""
-    view = figure_6_view()
-    rows = []
-    for name, theirs in FIGURE_6.items():
-        if name in packaged_names():
-            bot = f"offensive:network={name}"
-            run.used(bot)
-            action = int(OffensiveBot(name).act(view)[0])
-            rows.append({"network": name, "paper": theirs, "ours": cards.card_text(action % cards.NUM_CARDS)})
-    return rows
+    packaged = BOTS.packaged("offensive", "network")
+    chosen = {name: theirs for name, theirs in FIGURE_6.items() if name in packaged}
+    run.used(*(f"offensive:network={name}" for name in chosen))
+    return [
+        {"network": name, "paper": theirs, "ours": figure_6_discard(name)} for name, theirs in chosen.items()
+    ]
 
 
-def figure_7_estimate() -> np.ndarray:
-    """Return the estimate of Figure 7a, float32 (1, 52)."""
-    return np.array(FIGURE_7_ESTIMATE.split(), np.float32)[None]
+def figure_7_values(network: str) -> np.ndarray:
+    """Return what a network, by name or file, says of the hands without each card of Figure 7."""
+    hand = cards.parse(paper.FIGURE_7["hand"])
+    left = np.array([hand & ~(1 << cards.card_id(text)) for text in FIGURE_7], np.uint64)
+    return OffensiveBot(network).hand_values(FIGURE_7_ESTIMATE, np.zeros(len(left), np.int64), left)
 
 
 def measure_figure_7(run: Run) -> list[Row]:
     """Compare the defensive and offensive scores of the position of Figure 7 with the paper's."""
-    estimate = figure_7_estimate()
-    hand = cards.parse(FIGURE_7_HAND)
-    ids = np.array([cards.card_id(text) for text in FIGURE_7])
-    left = np.array([hand & ~(1 << int(card)) for card in ids], np.uint64)
     run.used(f"offensive:network={FIGURE_7_NETWORK}")
-    values = OffensiveBot(FIGURE_7_NETWORK).hand_values(estimate, np.zeros(len(ids), np.int64), left)
-    risks = discard_risks(estimate)[0, ids]
+    values = figure_7_values(FIGURE_7_NETWORK)
+    risks = discard_risks(FIGURE_7_ESTIMATE)[0, [cards.card_id(text) for text in FIGURE_7]]
     return [
         {"card": card, "paper_risk": risk, "risk": round(float(ours), 6)}
         | {"paper_value": value, "value": round(float(our_value), 6)}
         for (card, (risk, value)), ours, our_value in zip(FIGURE_7.items(), risks, values, strict=True)
     ]
-
-
-EXPERIMENTS = [
-    Experiment(
-        "002/figure-2",
-        "Figure 2 of paper 002: scores of the data sets",
-        measure_figure_2,
-        partial(
-            plain_table, ["data", "states", "mean", "deviation"], ["data_set", "states", "mean", "deviation"]
-        ),
-        games=0,
-        time="two minutes",
-        pictures={"hand_strength/figure_2.png": draw_scores},
-    ),
-    Experiment(
-        "002/figure-5",
-        "Figure 5 of paper 002: residuals of Dual Inception",
-        measure_figure_5,
-        partial(
-            plain_table,
-            ["network", "mean", "deviation", "skewness", "excess kurtosis", "mean of the lowest predictions"],
-            ["network", "mean", "deviation", "skewness", "excess_kurtosis", "mean_of_lowest_predictions"],
-        ),
-        games=0,
-        time="two minutes",
-        pictures={"hand_strength/figure_5.png": draw_residuals},
-    ),
-    Experiment(
-        "002/figure-6",
-        "Figure 6 of paper 002: discards of our networks",
-        measure_figure_6,
-        partial(plain_table, ["network", "paper", "ours"], ["network", "paper", "ours"]),
-        games=0,
-    ),
-    Experiment(
-        "002/figure-7",
-        "Figure 7 of paper 002: defensive and offensive scores",
-        measure_figure_7,
-        partial(
-            plain_table,
-            ["card", "paper's risk", "risk", "paper's value", "value"],
-            ["card", "paper_risk", "risk", "paper_value", "value"],
-        ),
-        games=0,
-    ),
-]

@@ -14,86 +14,70 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gin_env.agents import Agent
 from gin_env.agents.hand_strength.bots import OffensiveBot
 from gin_env.agents.hand_strength.weights import load_network, save_network
+from gin_env.agents.paper import PAPER_BOTS
 from gin_env.matches.matches import MatchResult
 from gin_env.support.plots import BLUE, GREEN, ORANGE, new_figure, save_figure
-from research.papers.truong2021.hand_strength import DATA_TITLES, data_set
+from research.papers.truong2021.paper import with_paper
 from research.recipes.hand_strength import recipes
 from research.recipes.hand_strength.data_sets import DataSet
-from research.reproduce.experiment import (
-    Experiment,
-    Row,
-    Run,
-    by,
-    in_order,
-    interval,
-    markdown,
-    match_row,
-    named,
-    percent,
-    widest,
-)
+from research.recipes.hand_strength.exploring import explore
+from research.reproduce.experiment import Run, match_row, named, percent
+from research.reproduce.tables import Over, Row, cell_text, interval, pivot
 
 if TYPE_CHECKING:
-    from research.recipes.hand_strength.trainer import HandStrengthSettings, HandStrengthTrainer
+    from research.recipes.hand_strength.trainer import HandStrengthSettings
 
 CONFIDENCE = 0.9
 """The paper's confidence level."""
-TABLE = {
-    "mlp-simple": (87.4, 87.7, 42.9, 0.8),
-    "mlp-i-simple": (90.8, 91.4, 43.6, 0.8),
-    "dual-inception-simple": (79.1, 79.8, 45.8, 0.8),
-    "mlp-random-16": (159.0, 159.4, 44.0, 0.8),
-    "mlp-i-random-16": (149.2, 150.0, 42.3, 0.8),
-    "dual-inception-random-16": (83.0, 83.0, 50.1, 0.8),
-    "mlp-random-256": (106.1, 107.4, 48.1, 0.8),
-    "mlp-i-random-256": (106.4, 107.8, 45.8, 0.7),
-    "dual-inception-random-256": (74.8, 75.7, 55.4, 0.8),
-    "mlp-simple-all-stages": (153.7, 154.5, 34.3, 0.7),
-    "mlp-i-simple-all-stages": (153.5, 155.7, 29.3, 0.6),
-    "dual-inception-simple-all-stages": (144.1, 146.5, 19.7, 0.6),
-    "dual-inception-random-16-augmented": (181.7, 181.4, 42.8, 0.8),
-    "dual-inception-16-random-16-augmented": (132.6, 132.0, 51.2, 0.8),
-}
-"""Table 1: training loss, validation loss, percentage of games won against Simple, half of its interval."""
 NETWORKS = 10
 """Number of networks per recipe."""
 GAMES = 10_000
 
 
+def averaged_bot() -> dict[str, Agent]:
+    """Return ``offensive-paper`` with values that are averaged over the suits, by name."""
+    from research.recipes.hand_strength.suits import AveragedOffensiveBot
+
+    name = "offensive-paper, averaged over suits"
+    return {name: named(AveragedOffensiveBot(**PAPER_BOTS["offensive-paper"].parameters), name)}
+
+
+def measure_players(run: Run, players: Sequence[tuple[str, int]]) -> list[Row]:
+    """Measure each of the players (name, number of games) against Simple."""
+    made = averaged_bot()
+    return [run.row(made.get(bot, bot), "simple", games) for bot, games in players]
+
+
+DATA_TITLES = {"simple": "Simple", "random-16": "Random-16", "random-256": "Random-256"}
+
+
+def data_set(
+    run: Run,
+    name: str,
+    stages: str = "last",
+    observations: int = recipes.OBSERVATIONS,
+    estimator: str = recipes.ESTIMATOR,
+) -> DataSet:
+    """Return a data set by name, generated once in the run's folder; 500 observations in a quick run."""
+    observations = run.size(observations, 500)
+    run.say(f"data {name}, {observations:,} states")
+    run.used(*(("random-discard", "simple") if name.startswith("random") else ("simple",)))
+    run.estimators += [estimator] * (estimator not in run.estimators)
+    return recipes.load_or_generate(
+        run.folder / "data", name, stages, estimator=estimator, observations=observations, seed=run.seed
+    )
+
+
 # --- Ten networks ---------------------------------------------------------------------------------------
 
 
-def trained_networks(
-    run: Run, name: str, states: DataSet, settings: Sequence[HandStrengthSettings]
-) -> list[tuple[Path, dict[str, Any]]]:
-    """Return the file and the metadata of one network for each of the settings.
-
-    Each network is trained and validated once, in the run's folder. ``"validated"`` in the metadata is the
-    share of its validation games that the network won.
-    """
-    from research.recipes.hand_strength.selection import VALIDATION_GAMES, validation_match
-    from research.recipes.hand_strength.trainer import train
-
-    found = []
-    for one in settings:
-        path = run.folder / f"{name}-{one.seed}.safetensors"
-        if not path.exists():
-            run.say(f"training {name}, seed {one.seed}")
-            trainer = train(states, one)
-            validated = validation_match(trainer, run.size(VALIDATION_GAMES, 20)).win_rate
-            save_network(path, trainer.network, trainer.describe() | {"validated": validated})
-        found.append((path, load_network(path)[1]))
-    return found
-
-
-def play_network(
-    run: Run, path: Path, label: str, games: int = GAMES, player: type[OffensiveBot] = OffensiveBot
-) -> MatchResult:
+def play_network(run: Run, path: Path, label: str, player: type[OffensiveBot] = OffensiveBot) -> MatchResult:
     """Play a match of a network's player against Simple and return it."""
     kind = "offensive" if player is OffensiveBot else "offensive, unmelded cards only,"
-    return run.match(named(player(str(path)), f"{kind} with {label}"), "simple", games)
+    return run.match(named(player(str(path)), f"{kind} with {label}"), "simple", GAMES)
 
 
 def network_row(match: MatchResult, **more: Any) -> Row:
@@ -110,21 +94,45 @@ def losses_row(training: Mapping[str, Any], by_epoch: bool = False) -> Row:
     return last | (losses if by_epoch else {})
 
 
-def network_rows(run: Run, name: str, networks: Sequence[tuple[Path, dict[str, Any]]]) -> list[Row]:
-    """Return a row for each network with its losses, its validation games and its match.
+def network_file(run: Run, name: str, seed: int) -> Path:
+    """Return the file of a network in the run's folder."""
+    return run.folder / f"{name.replace(' ', '-')}-{seed}.safetensors"
+
+
+def network_rows(
+    run: Run, name: str, states: DataSet, all_settings: Sequence[HandStrengthSettings]
+) -> list[Row]:
+    """Train and validate a network for each of the settings, once in the run's folder, and play its match.
 
     The network that won the most validation games is `selected`.
     """
-    best = max(range(len(networks)), key=lambda number: networks[number][1]["validated"])
+    from research.recipes.hand_strength.selection import VALIDATION_GAMES, validation_match
+    from research.recipes.hand_strength.trainer import train
+
     rows = []
-    for number, (path, training) in enumerate(networks):
-        match = play_network(run, path, f"{name}, seed {training['seed']}")
-        rows.append(
-            network_row(match, network=name, seed=training["seed"])
-            | losses_row(training, by_epoch=True)
-            | {"validated": percent(training["validated"]), "selected": number == best}
-        )
-    return rows
+    for settings in all_settings:
+        path = network_file(run, name, settings.seed)
+        label = f"{name}, seed {settings.seed}"
+        if not path.exists():
+            run.say(f"training {label}")
+            trainer = train(states, settings)
+            validated = validation_match(trainer, run.size(VALIDATION_GAMES, 20)).win_rate
+            save_network(path, trainer.network, trainer.describe() | {"validated": validated})
+        training = load_network(path)[1]
+        row = network_row(play_network(run, path, label), network=name, seed=settings.seed)
+        rows.append(row | losses_row(training, by_epoch=True) | {"validated": percent(training["validated"])})
+    best = max(rows, key=lambda row: row["validated"])
+    return [row | {"selected": row is best} for row in rows]
+
+
+def measure_table_1(run: Run) -> list[Row]:
+    """Measure ten networks of each recipe of Table 1."""
+    return measure_networks(tuple(recipes.TABLE_1), run)
+
+
+def measure_controls(run: Run) -> list[Row]:
+    """Measure ten networks of each control, and of the recipes that they are compared with."""
+    return measure_networks(("dual-inception-random-16", "dual-inception-random-256", *recipes.CONTROLS), run)
 
 
 def measure_networks(names: Sequence[str], run: Run) -> list[Row]:
@@ -142,50 +150,33 @@ def measure_networks(names: Sequence[str], run: Run) -> list[Row]:
             )
             for k in range(run.size(NETWORKS, 2))
         ]
-        rows += network_rows(run, name, trained_networks(run, name, states, settings))
+        rows += network_rows(run, name, states, settings)
     return rows
 
 
-def spread(numbers: Sequence[float]) -> str:
-    """Return the median, lowest and highest number as text: ``53.6 (46.1 to 55.2)``."""
-    return f"{np.median(numbers):.1f} ({min(numbers):.1f} to {max(numbers):.1f})"
+def _selected(rows: Sequence[Row]) -> str:
+    (one,) = (row for row in rows if row["selected"])
+    return interval(one, ".1f")
+
+
+selected = Over(_selected)
+"""A cell with the games won by the network that was selected by its validation games."""
 
 
 def networks_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table with a row for each recipe.
-
-    A row has the median and range of its networks, and the network selected by its validation games.
-    """
-    lines = []
-    for name in in_order(rows, "network"):
-        mine = [row for row in rows if row["network"] == name]
-        (selected,) = (row for row in mine if row["selected"])
-        paper = TABLE.get(name)
-        lines.append(
-            (
-                f"`{name}`",
-                len(mine),
-                f"{np.median([row['train_loss'] for row in mine]):.1f}",
-                paper[0] if paper else "",
-                spread([row["validation_loss"] for row in mine]),
-                paper[1] if paper else "",
-                spread([row["won"] for row in mine]),
-                f"{paper[2]} ± {paper[3]}" if paper else "",
-                interval(selected, 1),
-            )
-        )
-    header = [
-        "network and data",
-        "networks",
-        "train loss: median",
-        "paper",
-        "validation loss: median (lowest to highest)",
-        "paper",
-        "games won: median (lowest to highest)",
-        "paper (one network)",
-        "selected by other games (90 % interval)",
-    ]
-    return markdown(header, lines)
+    """Return a table with the median and range of each recipe's networks, and the selected network."""
+    lines = {"network and data": "`{network}`"}
+    columns = {
+        "networks": "{#}",
+        "train loss: median": Over(lambda rows: f"{np.median([row['train_loss'] for row in rows]):.1f}"),
+        "paper": "{paper_train}",
+        "validation loss: median (lowest to highest)": "{validation_loss:range .1f}",
+        "paper ": "{paper_validation}",
+        "games won: median (lowest to highest)": "{won:range .1f}",
+        "paper (one network)": "{paper_won} ± {paper_error}",
+        "selected by other games (90 % interval)": selected,
+    }
+    return pivot(with_paper(rows), lines, columns)
 
 
 COLOURS = {"mlp": BLUE, "mlp-i": ORANGE, "dual-inception": GREEN}
@@ -212,9 +203,6 @@ def draw_losses(rows: Sequence[Row], path: Path, origin: str) -> None:
     save_figure(figure, path, dpi=150, origin=origin)
 
 
-CONTROLS = ("dual-inception-random-16", "dual-inception-random-256", *recipes.CONTROLS)
-"""The controls, and the networks that they are compared with."""
-
 # --- The paper's schedule ---------------------------------------------------------------------------------
 
 SCHEDULED = (("random-256", 0), ("random-16", 0), ("random-256", 1))
@@ -225,17 +213,6 @@ The paper trained one on each data set. Ten networks would take nine hours.
 PAPER_OBSERVATIONS = 1_000_000
 MEASURED = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 33, 40, 48, 64, 80, 96)
 """Epochs after which the network is measured."""
-
-
-def continued(path: Path, states: DataSet, settings: HandStrengthSettings) -> HandStrengthTrainer:
-    """Return the training run resumed from a checkpoint, or a new run if there is no checkpoint."""
-    from research.recipes.hand_strength.trainer import HandStrengthTrainer
-
-    return (
-        HandStrengthTrainer.resume(path, states, settings)
-        if path.exists()
-        else HandStrengthTrainer(states, settings)
-    )
 
 
 def networks_by_epoch(
@@ -250,8 +227,11 @@ def networks_by_epoch(
 
     Files are in the run's folder, with names that start with `prefix`; existing ones are not made again.
     """
+    from research.recipes.hand_strength.trainer import HandStrengthTrainer
+
     checkpoint = run.folder / f"{prefix}-checkpoint.safetensors"
-    trainer = continued(checkpoint, states, settings)
+    begin = partial(HandStrengthTrainer.resume, checkpoint) if checkpoint.exists() else HandStrengthTrainer
+    trainer = begin(states, settings)
     for epoch in epochs:
         path = run.folder / f"{prefix}-epoch-{epoch}.safetensors"
         while not path.exists() and trainer.epoch < epoch:
@@ -288,66 +268,90 @@ def measure_schedule(run: Run) -> list[Row]:
     return rows
 
 
-def schedule_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table with the validation error and games won by epoch, a column for each network."""
-    found = by(rows, "data_set", "seed", "epoch")
-    columns = sorted({(row["data_set"], row["seed"]) for row in rows})
-    lines = []
-    for epoch in sorted(in_order(rows, "epoch")):
-        cells = [found[(*column, epoch)] for column in columns]
-        lines.append([epoch, *(f"{row['validation_loss']:.1f}; {row['won']:.1f} %" for row in cells)])
-    header = [f"{name}, seed {seed}: error; games won" for name, seed in columns]
-    return markdown(["epoch", *header], lines, "r") + f"\n\n{widest(rows)}"
+# --- Length of training ---------------------------------------------------------------------------------
+
+LONGEST = 3_200_000
 
 
-def draw_schedule(rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Draw the error and the games won by epoch, with a line for each network.
+def measure_training_length(run: Run) -> list[Row]:
+    """Measure error and win rate of Dual Inception during training at a constant learning rate.
 
-    The learning rate falls after epochs 32 and 64.
+    The number of states seen grows by a factor of about 1.5 between measurements.
     """
-    figure, [axes] = new_figure(9, 3.6, columns=2)
-    looks = ((BLUE, "-"), (ORANGE, "--"))
-    for name, (colour, dash) in zip(in_order(rows, "data_set"), looks, strict=True):
-        mine = [row for row in rows if row["data_set"] == name]
-        for number, seed in enumerate(in_order(mine, "seed")):
-            line = [row for row in mine if row["seed"] == seed]
-            epochs = [row["epoch"] for row in line]
-            for panel, key in zip(axes, ("validation_loss", "won"), strict=True):
-                label = None if number else name
-                values = [row[key] for row in line]
-                panel.plot(epochs, values, marker=".", color=colour, linestyle=dash, label=label)
-    axes[0].set(xscale="log", xlabel="epoch", ylabel="mean squared error of validation")
-    axes[1].set(xscale="log", xlabel="epoch", ylabel="games won against simple, %")
-    axes[1].axhline(50, color="grey", linewidth=0.8)
-    axes[0].legend()
-    save_figure(figure, path, dpi=120, origin=origin)
+    from research.recipes.hand_strength.selection import validation_match
+    from research.recipes.hand_strength.trainer import HandStrengthSettings, HandStrengthTrainer, Schedule
+
+    constant = Schedule(epochs=1000, batch_size=64, learning_rate=1e-3, decay=1.0, decay_every=1000)
+    rows: list[Row] = []
+    for name in run.some(["random-16", "random-256"], 1):
+        states = data_set(run, name)
+        for seed in range(run.size(2, 1)):
+            trainer = HandStrengthTrainer(states, HandStrengthSettings("dual-inception", constant, seed=seed))
+            epochs: list[int] = []
+            seen, following = 0, 0.0
+            longest = run.size(LONGEST, 1000)
+            while seen < longest:
+                trainer.run_epoch(epochs.append)
+                seen = sum(epochs)
+                if seen >= min(following, longest):
+                    following = 1.5 * seen
+                    run.say(f"{name}, seed {seed}: {seen:,} states")
+                    about = {"data_set": name, "seed": seed, "states_seen": seen}
+                    about["validation_loss"] = round(trainer.validation_losses[-1], 2)
+                    rows.append(match_row(validation_match(trainer, run.size(2000, 20)), **about))
+    return rows
 
 
-EXPERIMENTS = [
-    Experiment(
-        "002/table-1",
-        "Table 1 of paper 002 with ten networks of each kind, and networks of ours",
-        partial(measure_networks, tuple(recipes.TABLE_1)),
-        networks_table,
-        games=GAMES,
-        time="an hour and a half",
-        pictures={"hand_strength/figure_4.png": draw_losses},
-    ),
-    Experiment(
-        "002/controls",
-        "Dual Inception without neighbouring cards, and augmentation as the paper counts it",
-        partial(measure_networks, CONTROLS),
-        networks_table,
-        games=GAMES,
-        time="half an hour",
-    ),
-    Experiment(
-        "002/schedule",
-        "Paper 002's full schedule of 96 epochs",
-        measure_schedule,
-        schedule_table,
-        games=GAMES,
-        time="an hour",
-        pictures={"hand_strength/schedule.png": draw_schedule},
-    ),
-]
+# --- The loop, read literally ---------------------------------------------------------------------------
+#
+# "The training cycle could be repeated" (002, "Conclusions and Future Work"). Generation 1 learns from
+# Random-16, explored by the random-discard player. Generation n learns from the same deals and samples,
+# explored by the network of generation n - 1. Dual Inception is trained from scratch in each generation. Of
+# its ten networks, the network that wins the most validation games explores the next data set.
+# (`gin_env.training.generations` is another loop, with another network.)
+
+GENERATIONS = 3
+SAMPLES = 16
+
+
+def explored_data(run: Run, explorer: Path, generation: int) -> DataSet:
+    """Return Random-N with a network's discards, generated once in the run's folder."""
+    path = run.folder / "data" / f"generation-{generation}.npz"
+    if path.exists():
+        return DataSet.load(path)
+    observations = run.size(recipes.OBSERVATIONS, 500)
+    run.say(f"data of generation {generation}, {observations:,} observations")
+    bot = named(OffensiveBot(str(explorer)), f"offensive with generation {generation - 1}")
+    data = explore(bot, SAMPLES, observations, estimator=recipes.ESTIMATOR, seed=run.seed)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data.save(path)
+    return data
+
+
+def measure_loop(run: Run) -> list[Row]:
+    """Measure each generation's networks against Simple, and describe their training data."""
+    from research.recipes.hand_strength.trainer import HandStrengthSettings, find_schedule
+
+    schedule = find_schedule("fast", 1 if run.quick else None)
+    rows: list[Row] = []
+    states = data_set(run, f"random-{SAMPLES}")
+    for generation in range(1, run.size(GENERATIONS, 2) + 1):
+        settings = [
+            HandStrengthSettings("dual-inception", schedule, seed=run.seed + k)
+            for k in range(run.size(NETWORKS, 2))
+        ]
+        described = {
+            "generation": generation,
+            "explorer": states.metadata["explorer"],
+            "states": len(states),
+            "mean_score": round(float(states.scores.mean()), 2),
+            "score_deviation": round(float(states.scores.std()), 2),
+        }
+        name = f"generation {generation}"
+        mine = [row | described for row in network_rows(run, name, states, settings)]
+        rows += mine
+        run.say(cell_text(f"{name}: games won {{won:range .1f}} %", mine))
+        if generation < run.size(GENERATIONS, 2):
+            (seed,) = (row["seed"] for row in mine if row["selected"])
+            states = explored_data(run, network_file(run, name, seed), generation + 1)
+    return rows

@@ -103,8 +103,7 @@ class CFRTrainer:
         states["public"]["rules"] = Rules.parse(self.settings.rules).record()
         total = self.regrets.sum(axis=1)
         current = np.divide(self.regrets[:, 0], total, out=np.full(len(total), 0.5), where=total > 0)
-        counts = np.zeros((3, 2), np.int64)
-        strategy = Strategy(current, self._kind, self.settings.which, purified=False, counts=counts)
+        strategy = Strategy(current, self._kind, self.settings.which, purified=False)
         while self.iterations < last:
             stop = min(self.iterations + _STEP, last)
             iterate_many(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gin_env import agents, estimators
-from gin_env.estimators.ensemble import MEMBERS, PACKAGED_TABLE, save_table
+from gin_env.estimators.ensemble import MEMBERS, save_table
 from gin_env.estimators.public_history import known_cards
 from gin_env.game.rules import MAX_TURNS, Rules, rules_option
 from gin_env.matches.provenance import describe_bot
@@ -52,7 +52,7 @@ def train(
     if len(opponents) != 1:
         raise ValueError(f"the ensemble can be fitted to one bot only, not {', '.join(opponents)}")
     metadata = {
-        "command": f"python -m research train estimator ensemble {PACKAGED_TABLE} --games {games} "
+        "command": f"python -m research train estimator ensemble ensemble_simple.npz --games {games} "
         f"--seed {seed} --opponents {opponents[0]}{rules_option(rules)}",
         "games": games,
         "seed": seed,

@@ -21,18 +21,18 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.estimators.networks import FORWARD_BATCH, NETWORKS, save
-from gin_env.estimators.neural import weights_path
-from gin_env.estimators.public_history import known_cards
+from gin_env.estimators.networks import FORWARD_BATCH, NETWORKS, DenseNetwork, save
+from gin_env.estimators.public_history import known_cards, opponent_turns
+from gin_env.estimators.turn_inputs import walk_turns
+from gin_env.game.cards import NUM_CARDS
 from gin_env.game.rules import Rules, rules_option
 from gin_env.game.streams import check_seed
 from gin_env.matches.provenance import describe_bot
 from gin_env.support.atomic import write_text
 from gin_env.support.checks import check_choice
-from gin_env.support.plots import origin_line
+from gin_env.support.plots import BLUE, GREY, new_figure, origin_line, save_figure
 from gin_env.support.threads import torch_threads
 from gin_env.support.version import __version__
-from gin_env.training.estimators.figures import Progress, draw_curve
 from gin_env.training.estimators.positions import Positions, collect_positions
 
 import torch  # isort: skip (networks.py says what to install if it is missing)
@@ -73,6 +73,19 @@ MIXED = "mixed"
 
 
 @dataclass(frozen=True)
+class Progress:
+    """One point of the learning curve of a network."""
+
+    round: int
+    positions: int
+    """Number of positions learned from so far."""
+    loss: float
+    """Mean cross-entropy on the positions of this round, in nats per unknown card."""
+    validation: float
+    """Mean cross-entropy on the held-out positions after the round."""
+
+
+@dataclass(frozen=True)
 class TrainedNetwork:
     """A trained network with its learning curve and metadata."""
 
@@ -103,6 +116,25 @@ class TrainedNetwork:
             hands = self.metadata["rounds"] * self.metadata["hands"]
             origin = origin_line(f"{hands:,} hands", self.metadata["seed"])
             draw_curve(self.curve, str(self), path.with_suffix(".curve.png"), origin)
+
+
+def draw_curve(curve: Sequence[Progress], title: str, path: str | Path, origin: str) -> None:
+    """Draw the training and validation losses of a run by the number of positions learned from.
+
+    `origin` is the line at the foot.
+    """
+    figure, [[axes]] = new_figure(7, 4.5)
+    positions = [line.positions for line in curve]
+    axes.plot(
+        positions, [line.loss for line in curve], label="this round's positions", color=GREY, linestyle="--"
+    )
+    validation = [line.validation for line in curve]
+    axes.plot(positions, validation, label="held-out positions", color=BLUE, linestyle="-")
+    axes.set_xlabel("positions learned from")
+    axes.set_ylabel("cross-entropy (nats for each unknown card)")
+    axes.set_title(title, fontsize=8)
+    axes.legend(fontsize=8)
+    save_figure(figure, path, dpi=120, origin=origin)
 
 
 def train(
@@ -169,7 +201,7 @@ def train_network(
         "validation_log_loss": round(curve[-1].validation, 6),
         "validation_positions": len(validation[-1]),
         "command": f"python -m research train estimator {name} "
-        f"{weights_path(name, bots[0] if len(bots) == 1 else MIXED)} "
+        f"{name.replace('-', '_')}_{bots[0] if len(bots) == 1 else MIXED}.safetensors "
         f"--games {course.rounds * course.hands} --seed {seed} "
         f"--opponents {'+'.join(bots)}{rules_option(rules)}",
         "date": date.today().isoformat(),
@@ -183,13 +215,20 @@ def prepare(
 ) -> tuple[torch.Tensor, ...]:
     """Return (unseen, missing, network inputs..., truth) of the positions for which the network has inputs.
 
-    `before` is the network of ``nn``'s previous generation (see `EstimatorNetwork.inputs`). With `all_cards`
-    every card counts as unseen.
+    Those of ``nn`` are the opponent's last turn and the estimates before it by `before`, the network of its
+    previous generation, uniform if it is None. With `all_cards` every card counts as unseen.
     """
-    ready = network.ready(positions.view)
-    positions = Positions(positions.view[ready], positions.hands[ready])
+    if isinstance(network, DenseNetwork):
+        ready = np.flatnonzero(opponent_turns(positions.view)[1])
+        positions = Positions(positions.view[ready], positions.hands[ready])
+        estimate = np.empty((len(ready), NUM_CARDS), np.float32)
+        none_done = np.zeros(len(ready), np.int64)
+        inputs: tuple[np.ndarray, ...] = (
+            walk_turns(positions.view, before and before.probabilities, none_done, estimate),
+        )
+    else:
+        inputs = network.inputs(positions.view)
     _, unseen, missing = known_cards(positions.view)
-    inputs = network.inputs(positions.view, before)
     return tuple(map(torch.from_numpy, (unseen | all_cards, missing, *inputs, positions.truth())))
 
 

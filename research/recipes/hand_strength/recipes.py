@@ -32,7 +32,7 @@ class Recipe:
     """The architecture and the training data of a network."""
 
     architecture: str
-    """One of `networks.ARCHITECTURES`."""
+    """One of `gin_env.agents.hand_strength.networks.ARCHITECTURES` or `architectures`."""
     data_set: str
     """One of `data_sets.DATA_SETS`."""
     stages: str = "last"

@@ -6,7 +6,7 @@ training makes it worse, although the error on last hands keeps falling (see `gi
 Training is therefore short, and validation games choose between several networks, on decks that no other
 match of this package uses.
 
-Results: docs/results/paper-002.md, "Table 1".
+Results: docs/results/truong2021.md, "Table 1".
 """
 
 from __future__ import annotations

@@ -27,14 +27,16 @@ from typing import Any
 import numpy as np
 import torch
 
-from gin_env.agents.hand_strength.features import CARD_ORDERS, HITS, hand_features
-from gin_env.agents.hand_strength.networks import HandStrength, build
+from gin_env.agents.hand_strength.features import HITS, hand_features
+from gin_env.agents.hand_strength.networks import HandStrength
 from gin_env.agents.hand_strength.weights import FORMAT
 from gin_env.game.streams import check_seed
 from gin_env.support.checks import check_choice, check_integer
 from gin_env.support.tensor_files import TensorFileError, read_tensors, write_tensors
 from gin_env.training.checkpoints import by_prefix, optimizer_tensors, prefixed, restore_optimizer
+from research.recipes.hand_strength.architectures import build
 from research.recipes.hand_strength.data_sets import DataSet
+from research.recipes.hand_strength.suits import CARD_ORDERS
 
 VALIDATION_SHARE = 0.2
 _EVALUATION_BATCH = 4096
@@ -235,7 +237,7 @@ def batch_of(
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     """Return (x, m, o, y) of these states, unpacked from the compact data.
 
-    `own` and `other`, int64 (k,) or None, are the suit orders (indices of `features.SUIT_ORDERS`) of x and
+    `own` and `other`, int64 (k,) or None, are the suit orders (indices of `suits.SUIT_ORDERS`) of x and
     of o.
     """
     x, macro = hand_features(data.hands[rows], hits)

@@ -1,0 +1,168 @@
+"""Policies in Stable-Baselines3 archives (``.zip``), read without running any code in them.
+
+An archive holds the weights (``policy.pth``), from which torch unpickles only tensors, and a JSON object
+(``data``) that contains pickled classes. Unpickling runs code chosen by the archive's author, so the pickles
+are ignored. The weights determine the sizes of the layers, and the JSON describes each pickle in plain text.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from gin_env import estimators
+from gin_env.agents.policies.candidate_network import CandidateScorer, save_candidate_policy
+from gin_env.agents.policies.candidate_policy import CandidatePolicyBot, check_training
+from gin_env.agents.policies.policy import PolicyBot
+from gin_env.agents.policies.policy_networks import Actor, save_network
+from gin_env.agents.policies.sb3_weights import actor_of, candidate_network_of
+from gin_env.agents.registry import name_of_file
+from gin_env.support.files import check_regular_file
+from gin_env.support.tensor_files import MAX_BYTES
+
+CANDIDATE_POLICY = "gin_env.wrappers.candidate_policy"
+KNOWN_POLICIES = (
+    "sb3_contrib.common.maskable.policies",
+    "stable_baselines3.common.policies",
+    "gin_env.wrappers.card_policy",
+    CANDIDATE_POLICY,
+)
+"""Modules of the policies whose decisions depend on their weights only."""
+_PLAIN_SETTINGS = {
+    "net_arch",
+    "card_features",
+    "hidden",
+    "ortho_init",
+    "optimizer_class",
+    "optimizer_kwargs",
+    "share_features_extractor",
+    "normalize_images",
+}
+"""Keywords that affect a policy's decisions only through the shapes of its weights."""
+
+
+class ArchiveError(ValueError):
+    """Raised for a damaged archive, or one whose policy cannot be read without running its code."""
+
+
+def load_archive(
+    path: str | Path, deterministic: bool = True, estimator: str | None = None
+) -> PolicyBot | CandidatePolicyBot:
+    """Return the policy of an archive as a bot, without running any code of the archive.
+
+    `estimator` is as for `PolicyBot`.
+    Raises as `convert_archive` does.
+    """
+    network, training, _ = _policy(path)
+    if isinstance(network, CandidateScorer):
+        rules, episode = check_training(training, network.reads_memory)
+        return CandidatePolicyBot(network, rules, deterministic, name_of_file(path), episode)
+    return PolicyBot(network, training, deterministic, name_of_file(path), estimator)
+
+
+def convert_archive(archive: str | Path, path: str | Path) -> None:
+    """Write the policy of an archive to a ``.safetensors`` file, without running any code of the archive.
+
+    Raises FileNotFoundError, or ValueError if the archive is damaged or its policy is not one of
+    `SB3CandidatePolicy`, `CardPolicy`, ``MlpPolicy`` and ``MultiInputPolicy``.
+    """
+    network, training, decisions = _policy(archive)
+    provenance = {"archive": Path(archive).name, "decisions": decisions}
+    if isinstance(network, CandidateScorer):
+        rules, episode = check_training(training, network.reads_memory)
+        save_candidate_policy(path, network, rules, provenance, episode)
+    else:
+        save_network(path, network, training, provenance)
+
+
+def _policy(archive: str | Path) -> tuple[CandidateScorer | Actor, dict[str, Any], int | None]:
+    """Return (network, description of its training, number of decisions) from an archive."""
+    data, weights = _read(archive)
+    space = data.get("observation_space")
+    training = data.get("gin_env") or (space.get("gin_env") if isinstance(space, dict) else None)
+    if not isinstance(training, dict):
+        raise ArchiveError(
+            f"{archive} does not say how it was trained, as models from environments of gin-env do; load the "
+            "model in Python, set model.gin_env = env.describe_training(), and call "
+            "gin_env.wrappers.sb3.save_policy"
+        )
+    decisions = data.get("num_timesteps")
+    try:
+        activation = _activation(data)
+        network: CandidateScorer | Actor
+        if data["policy_class"]["__module__"] == CANDIDATE_POLICY:
+            network = candidate_network_of(weights)
+            check_training(training, network.reads_memory)
+        else:
+            network = actor_of(weights, activation)
+            own = estimators.names_own_class(training.get("estimator", ""))  # is checked when it plays
+            PolicyBot(network, training | {"estimator": "uniform"} if own else training)
+    except (ValueError, TypeError) as error:
+        raise ArchiveError(f"{archive} cannot be read: {error}") from error
+    return network, training, decisions if isinstance(decisions, int) else None
+
+
+def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
+    """Return (data, weights of the policy) from an archive."""
+    check_regular_file(path, MAX_BYTES)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            _check_sizes(archive)
+            data = json.loads(_content(archive, "data"))
+            stored = _content(archive, "policy.pth")
+        with zipfile.ZipFile(io.BytesIO(stored)) as tensors:  # torch.save writes a zip archive too
+            _check_sizes(tensors)
+        weights = torch.load(io.BytesIO(stored), map_location="cpu", weights_only=True)
+    except ArchiveError as error:
+        raise ArchiveError(f"{path} {error}") from error
+    except Exception as error:  # zipfile, json and torch raise many kinds of errors for damaged files
+        what = "".join(filter(str.isprintable, str(error).partition("\n")[0][:200]))
+        raise ArchiveError(
+            f"{path} is not an archive of Stable-Baselines3, or is damaged ({what})"
+        ) from error
+    if not isinstance(data, dict) or not isinstance(weights, dict):
+        raise ArchiveError(f"{path} is not an archive of Stable-Baselines3: it holds no data or no weights")
+    return data, weights
+
+
+def _check_sizes(archive: zipfile.ZipFile) -> None:
+    unpacked = sum(entry.file_size for entry in archive.infolist())
+    if unpacked > MAX_BYTES:
+        raise ArchiveError(f"unpacks to {unpacked:,} bytes, more than the {MAX_BYTES:,} that are read")
+
+
+def _content(archive: zipfile.ZipFile, name: str) -> bytes:
+    """Return the content of an entry, at most as many bytes as its header declares."""
+    entry = archive.getinfo(name)
+    with archive.open(entry) as file:
+        return file.read(entry.file_size)
+
+
+def _activation(data: dict[str, Any]) -> str:
+    """Return the activation, ``"tanh"`` or ``"relu"``, from the plain text of the archive.
+
+    Raises ValueError if the policy's class or settings may change its decisions beyond its weights.
+    """
+    trust = "if you would run the archive as a program, `gin-rummy convert --trust` loads it with SB3"
+    policy = data.get("policy_class")
+    module = policy.get("__module__") if isinstance(policy, dict) else None
+    if module not in KNOWN_POLICIES:
+        where = repr(module[:60]) if isinstance(module, str) else "an unknown module"
+        raise ValueError(f"its policy is a class of {where}; {trust}")
+    settings = data.get("policy_kwargs")
+    if not isinstance(settings, dict):
+        raise ValueError(f"the settings of its policy are not readable; {trust}")
+    for name, value in settings.items():
+        harmless = name in _PLAIN_SETTINGS or name.startswith(":") or name == "activation_fn"
+        if not harmless and not (name == "features_extractor_class" and "FlattenExtractor" in str(value)):
+            raise ValueError(f"its policy has the setting {name[:60]!r}; {trust}")
+    text = settings.get("activation_fn", "torch.nn.modules.activation.Tanh")
+    for name in ("Tanh", "ReLU"):
+        if f"torch.nn.modules.activation.{name}'" in f"{text}'":
+            return name.lower()
+    raise ValueError(f"its activation is {str(text)[:60]!r}: only Tanh and ReLU can be written")

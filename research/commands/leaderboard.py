@@ -1,0 +1,197 @@
+"""The commands of the leaderboard: check an entry by playing a part of it again, and write the page."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from gin_env import agents
+from gin_env.agents.registry import BOTS
+from gin_env.matches.benchmark import PROTOCOLS, checksum_of, seed_of
+from gin_env.matches.matches import play_match
+from gin_env.support.atomic import write_text
+from gin_env.support.checks import check_choice
+from gin_env.support.files import check_regular_file, write_json
+from gin_env.support.plots import new_figure, save_figure
+from research.reproduce.changes import changes
+
+app = typer.Typer()
+ROOT = Path(__file__).parents[2]
+ENTRIES, PAGE = ROOT / "leaderboard", ROOT / "docs" / "leaderboard.md"
+PICTURE = ROOT / "examples" / "figures" / "leaderboard.png"
+BEGIN, END = "<!-- leaderboard -->\n", "<!-- end -->"
+MAX_BYTES = 1 << 20
+FIELDS = {
+    **dict.fromkeys(("protocol", "agent", "author", "release", "checksum"), str),
+    **dict.fromkeys(("score", "half_width", "rating", "rating_error", "microseconds", "seconds"), float),
+    **{"seed": int, "rounds": list, "opponents": list, "player": dict},
+}
+"""The fields of an entry and their types."""
+
+
+@app.command(epilog="Example: `python -m research verify leaderboard/tonic.json`")
+def verify(
+    file: Annotated[Path, typer.Argument(help="Entry written by `gin-rummy benchmark --submit`")],
+    matches: Annotated[int, typer.Option(min=0, help="Number of matches to play again")] = 4,
+    programs: Annotated[
+        bool, typer.Option("--programs", help="Run the entry's own code: only if you trust it")
+    ] = False,
+) -> None:
+    """Check an entry of the leaderboard, and play a random part of its matches again."""
+    entry = read_entry(file)
+    if agents.starts_program(entry["player"]["bot"]) and not programs:
+        typer.echo(f"{file}: consistent; nothing was played, since {entry['agent']!r} runs code of its own")
+        return
+    played = replay_part(entry, matches)
+    typer.echo(f"{file}: consistent, and {played} matches are the same again")
+
+
+@app.command()
+def leaderboard() -> None:
+    """Write docs/leaderboard.md, its picture, and the scores that `gin-rummy benchmark` compares with."""
+    entries = sorted(map(read_entry, ENTRIES.glob("*.json")), key=lambda entry: -entry["score"])
+    for protocol in PROTOCOLS:
+        scores = {
+            entry["agent"]: {"score": round(entry["score"], 2), "half_width": round(entry["half_width"], 2)}
+            for entry in entries
+            if entry["protocol"] == protocol
+        }
+        name = f"{protocol.replace('/', '-')}.json"
+        write_json(ROOT / "gin_env" / "matches" / "data" / name, {"protocol": protocol, "entries": scores})
+    before, _, rest = PAGE.read_text().partition(BEGIN)
+    write_text(PAGE, before + BEGIN + f"\n{page_table(entries)}\n\n" + END + rest.partition(END)[2])
+    draw(entries, PICTURE)
+    typer.echo(
+        f"written: {PAGE.relative_to(ROOT)}, {PICTURE.relative_to(ROOT)} and the scores of the package"
+    )
+
+
+def read_entry(file: Path) -> dict[str, Any]:
+    """Return an entry. Raises ValueError, with the name of the field, unless it is consistent."""
+    check_regular_file(file, MAX_BYTES)
+    try:
+        entry = json.loads(file.read_text())
+        for field, kind in FIELDS.items():
+            if not isinstance(entry[field], (int, float) if kind is float else kind):
+                raise TypeError(f"{field} must be of type {kind.__name__}, not {entry[field]!r}")
+        check_choice("protocol", entry["protocol"], PROTOCOLS)
+        if entry["checksum"] != checksum_of(entry):
+            raise ValueError("checksum does not match: the file was edited")
+        _check_sums(entry)
+    except KeyError as error:
+        raise ValueError(f"{file}: the field {error} is missing") from error
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{file}: {error}") from error
+    return entry
+
+
+def _check_sums(entry: dict[str, Any]) -> None:
+    """Raise ValueError unless the rounds add up to the opponents' results, and these to the score."""
+    panel, rows, rounds = PROTOCOLS[entry["protocol"]], entry["opponents"], entry["rounds"]
+    if [row["bot"] for row in rows] != [opponent.bot for opponent in panel]:
+        raise ValueError(f"opponents must be those of {entry['protocol']}")
+    for index, row in enumerate(rows):
+        for field in ("wins", "points"):
+            total = np.sum([played[field][index] for played in rounds], axis=0).tolist()
+            if total != row[field]:
+                raise ValueError(f"opponents[{index}].{field} must be {total}, the sum of the rounds")
+        if row["games"] != sum(played["games"] for played in rounds):
+            raise ValueError(f"opponents[{index}].games must be the sum of the rounds, not {row['games']}")
+    score = 100 * float(np.mean([row["wins"][0] / sum(row["wins"]) for row in rows]))
+    if abs(score - entry["score"]) > 1e-6:
+        raise ValueError(f"score must be {score}, the mean of the win rates, not {entry['score']}")
+
+
+def replay_part(entry: dict[str, Any], matches: int) -> int:
+    """Play random matches of an entry again, and return their number.
+
+    Raises ValueError, with the name of the field, if the agent decides differently or a result differs.
+    """
+    if different := changes(entry["player"]):
+        raise ValueError(f"player: {different[0]}")
+    player, panel = entry["player"]["bot"], PROTOCOLS[entry["protocol"]]
+    chosen = np.random.default_rng().permutation(len(entry["rounds"]) * len(panel))[:matches]
+    for number, index in (divmod(int(match), len(panel)) for match in chosen):
+        stored = entry["rounds"][number]
+        seed = seed_of(entry["seed"], entry["protocol"], number, index)
+        again = play_match(player, panel[index].bot, stored["games"], seed)
+        for field in ("wins", "points"):
+            if list(getattr(again, field)) != stored[field][index]:
+                raise ValueError(
+                    f"rounds[{number}].{field}[{index}] must be {list(getattr(again, field))}, "
+                    f"not {stored[field][index]}"
+                )
+    return len(chosen)
+
+
+def page_table(entries: list[dict[str, Any]]) -> str:
+    """Return the table of the page as Markdown: best score first, held-out opponents apart."""
+    lines = [
+        "| | agent | author | score | known opponents | held-out opponents | rating "
+        "| µs a decision | games |",
+        "|---:|---|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for place, entry in enumerate(entries, 1):
+        rates = {held_out: 100 * np.mean(_rates(entry, held_out)) for held_out in (False, True)}
+        about = BOTS.declarations.get(entry["agent"])
+        trained = "" if about is None or not about.held_out else " (held out)"
+        lines.append(
+            f"| {place} | `{entry['agent']}`{trained} | {entry['author']} "
+            f"| {entry['score']:.1f} ± {entry['half_width']:.1f} | {rates[False]:.1f} | {rates[True]:.1f} "
+            f"| {entry['rating']:.0f} ± {entry['rating_error']:.0f} | {_microseconds(entry)} "
+            f"| {sum(row['games'] for row in entry['opponents']):,} |"
+        )
+    return "\n".join(lines)
+
+
+def _microseconds(entry: dict[str, Any]) -> str:
+    time = entry["microseconds"]
+    return f"{time:.2g}" if time < 10 else f"{time:,.0f}"
+
+
+def _rates(entry: dict[str, Any], held_out: bool) -> list[float]:
+    panel = PROTOCOLS[entry["protocol"]]
+    return [
+        row["wins"][0] / sum(row["wins"])
+        for row, opponent in zip(entry["opponents"], panel, strict=True)
+        if opponent.held_out == held_out
+    ]
+
+
+def draw(entries: list[dict[str, Any]], path: Path) -> None:
+    """Draw a map of the entries: score with its interval against the time of a decision."""
+    figure, [[axes]] = new_figure(9, 7)
+    times, scores = ([entry[key] for entry in entries] for key in ("microseconds", "score"))
+    widths = [entry["half_width"] for entry in entries]
+    axes.errorbar(times, scores, yerr=widths, fmt="o", capsize=3, linestyle="none")
+    points = np.column_stack([np.log10(times), scores])
+    for entry, point, (side, up) in zip(entries, points, _places(points, entries), strict=True):
+        place = (10 ** (point[0] + 0.04 * side), point[1] + up)
+        axes.annotate(entry["agent"], place, fontsize=8, va="center", ha="left" if side > 0 else "right")
+    axes.set_xscale("log")
+    axes.set(xlabel="microseconds a decision", ylabel="score: games won against eight opponents, %")
+    axes.margins(x=0.12)
+    axes.set_title("Strength and speed")
+    save_figure(figure, path, dpi=120, origin=f"{entries[0]['protocol']}, {len(entries)} entries")
+
+
+def _places(points: np.ndarray, entries: list[dict[str, Any]]) -> list[tuple[int, float]]:
+    """Return the side (1: right, -1: left) and the height of each label, so that few cover anything."""
+    taken = [(x, y, 0.03) for x, y in points]  # middle, height and half of the width
+    chosen = []
+    for (x, y), entry in zip(points, entries, strict=True):
+        half = 0.026 * len(entry["agent"])
+
+        def covered(place: tuple[int, float], x: float = x, y: float = y, half: float = half) -> int:
+            middle, height = x + place[0] * (0.04 + half), y + place[1]
+            return sum(abs(middle - u) < half + w and abs(height - v) < 2.1 for u, v, w in taken)
+
+        side, up = min(product((1, -1), (0.0, 1.8, -1.8)), key=covered)
+        chosen.append((side, up))
+        taken.append((x + side * (0.04 + half), y + up, half))
+    return chosen

@@ -1,0 +1,36 @@
+"""What paper 002 prints, from the data file ``paper.toml``."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from research.reproduce.tables import Row
+
+_PAPER = tomllib.loads(Path(__file__).with_name("paper.toml").read_text(encoding="utf-8"))
+TABLE: dict[str, tuple[float, float, float, float]] = {
+    name: tuple(figures) for name, figures in _PAPER["table_1"].items()
+}
+"""Table 1: training loss, validation loss, percentage of games won against Simple, half of its interval."""
+FIGURE_6 = _PAPER["figure_6"]
+FIGURE_7 = _PAPER["figure_7"]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A sentence about win rates: pairs of (better, worse) networks of Table 1, or of alike ones."""
+
+    text: str
+    pairs: Sequence[tuple[str, str]]
+    alike: bool = False
+
+
+COMPARISONS = [Comparison(**one) for one in _PAPER["comparisons"]]
+
+
+def with_paper(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows with the figures of their networks in Table 1, where it has them."""
+    keys = ("paper_train", "paper_validation", "paper_won", "paper_error")
+    return [row | dict(zip(keys, TABLE.get(row.get("network", ""), ()), strict=False)) for row in rows]

@@ -1,0 +1,170 @@
+"""How much of a result is the luck of the cards, and whether taking it out keeps the mean.
+
+``luck/variance`` measures the share of the variance over deals that `gin_env.matches.luck` takes away, on top
+of what playing each deal from both seats already took. ``luck/mean`` measures the mean of the luck, which
+must be 0, between many bots and under every preset of the rules, and how often the 95 % interval of a short
+match contains the value of all matches together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from gin_env.game.rules import PRESETS
+from gin_env.matches.luck import NUM_SUMMED, adjusted_ratio, without_luck
+from gin_env.matches.matches import MatchResult, play_match
+from gin_env.support.plots import new_figure, save_figure
+from research.reproduce.experiment import Run, match_row, percent, ratio_row
+from research.reproduce.tables import Row, table
+
+PAIRS = (
+    ("policy", "policy-1", 4000),
+    ("policy", "cfr-plus", 4000),
+    ("tonic", "simple", 4000),
+    ("search:samples=48", "policy", 400),
+)
+"""Two bots and their number of games."""
+OPPONENTS = ("simple", "gold-standard", "utility", "tonic", "cfr-plus", "marjj", "generation", "policy-1")
+MEAN_HANDS = 8000
+SHORT_MATCHES, SHORT_DEALS = 400, 50
+LEADS = (1, 3, 5)
+"""Percentage points beyond 50 that a player wins, for the number of games that tell it from a tie."""
+TICKS = (100, 200, 500, 1000, 2000, 5000, 10_000)
+
+
+def measure_variance(run: Run) -> list[Row]:
+    """Measure the variance of games won and of points a hand, before and after."""
+    rows = []
+    for a, b, games in run.some(PAIRS, 1):
+        run.used(a, b)
+        run.say(f"{a} against {b}")
+        match = play_match(a, b, run.size(games), run.seed, luck=True)
+        deals = match.each_deal()
+        won, points = deals["wins"][:, 0] + (2 - deals["wins"].sum(axis=1)) / 2, deals["points"]
+        rows.append(
+            match_row(match, deviation=round(float((won / 2).std(ddof=1)), 4))
+            | saved_row(match, "wins", won, np.full(len(won), 2))
+            | saved_row(match, "points", points[:, 0] - points[:, 1], deals["hands"])
+        )
+    return rows
+
+
+def saved_row(match: MatchResult, unit: str, results: np.ndarray, counts: np.ndarray) -> Row:
+    """Return a figure without luck (wins: per game), and the share of its variance that was luck."""
+    assert match.luck is not None
+    ratio = results.sum() / counts.sum()
+    cleared = without_luck(results - ratio * counts, match.luck[unit]) + ratio * counts
+    saved = adjusted_ratio(results, counts, match.luck[unit]).saved
+    name = f"{unit}_without_luck"
+    return ratio_row(cleared, counts, name=name) | {f"{unit}_saved": percent(saved)}
+
+
+def measure_mean(run: Run) -> list[Row]:
+    """Measure the mean luck of many matches, and the coverage of the intervals of short ones."""
+    hands = run.size(MEAN_HANDS, 40)
+    pairs = [("policy", bot) for bot in OPPONENTS]
+    pairs += [("simple", bot) for bot in OPPONENTS] + [("tonic", bot) for bot in OPPONENTS[:4]]
+    run.used(*dict.fromkeys(bot for pair in pairs for bot in pair))
+    rows = []
+    for a, b in run.some(pairs, 1):
+        rows.append(mean_row(play_match(a, b, hands, run.seed, episode="hand", luck=True), "challenge"))
+    for name in run.some(sorted(set(PRESETS) - {"challenge"}), 1):
+        match = play_match("policy-1", "simple", hands, run.seed, episode="hand", rules=name, luck=True)
+        rows.append(mean_row(match, name))
+    matches = run.size(SHORT_MATCHES, 4)
+    long = play_match(
+        "policy-1", "tonic", 2 * SHORT_DEALS * matches, run.seed, episode="hand", luck=True
+    )  # fmt: skip
+    return [*rows, coverage_row(long, matches)]
+
+
+def mean_row(match: MatchResult, rules: str) -> Row:
+    """Return the mean luck of a match in points a deal, with its standard error."""
+    assert match.luck is not None
+    total = match.luck["points"][:, :NUM_SUMMED].sum(axis=1)
+    error = float(total.std(ddof=1)) / len(total) ** 0.5
+    return {
+        "kind": "mean",
+        "bot": match.bots[0],
+        "opponent": match.bots[1],
+        "rules": rules,
+        "hands": match.games,
+        "luck": round(float(total.mean()), 4),
+        "error": round(error, 4),
+    }
+
+
+def coverage_row(match: MatchResult, matches: int) -> Row:
+    """Return how often the interval of a short match contains the lead of the whole match."""
+    assert match.luck is not None
+    deals, luck = match.each_deal(), match.luck["points"]
+    lead = (deals["points"][:, 0] - deals["points"][:, 1]).astype(float)
+    value = lead.sum() / deals["hands"].sum()
+    found = [
+        adjusted_ratio(lead[part], deals["hands"][part], luck[part]).interval
+        for part in np.array_split(np.arange(len(lead)), matches)
+    ]
+    held = np.mean([low <= value <= high for low, high in found])
+    return {
+        "kind": "coverage",
+        "bot": match.bots[0],
+        "opponent": match.bots[1],
+        "matches": matches,
+        "hands": match.games // matches,
+        "held": percent(float(held)),
+    }
+
+
+def rate_text(row: Row) -> str:
+    """Return the games won without luck with their interval, in per cent."""
+    name = "wins_without_luck"
+    value, low, high = (100 * row[key] for key in (name, f"{name}_low", f"{name}_high"))
+    return f"{value:.1f} ({low:.1f} to {high:.1f})"
+
+
+def by_the_usual_rules(row: Row) -> bool:
+    """Return whether a page shows the row; the other presets are in the complete table."""
+    return row.get("rules", "challenge") == "challenge"
+
+
+def mean_table(rows: Sequence[Row]) -> str:
+    """Return the mean luck of all matches as a table, and the coverage as a sentence."""
+    means = [row for row in rows if row["kind"] == "mean"]
+    coverage = next(row for row in rows if row["kind"] == "coverage")
+    far = max(abs(row["luck"]) / row["error"] for row in means)
+    text = (
+        f"{len(means)} matches; the farthest mean is {far:.1f} standard errors from 0. Of "
+        f"{coverage['matches']} matches of {coverage['hands']} hands between `{coverage['bot']}` and "
+        f"`{coverage['opponent']}`, {coverage['held']:.1f} % have an interval without luck that contains the "
+        "lead of all together."
+    )
+    columns = {
+        "match": "`{bot}` against `{opponent}`",
+        "rules": "{rules}",
+        "hands": "{hands:,}",
+        "mean luck, points a deal": "{luck:+.2f} ± {error:.2f}",
+    }
+    return f"{table(means, columns, 'llrr')}\n\n{text}"
+
+
+def draw_games_needed(rows: Sequence[Row], path: Path, origin: str) -> None:
+    """Draw the number of games that tells two players apart, with and without luck."""
+    figure, [[axes]] = new_figure(7, 4)
+    places = np.arange(len(rows))
+    for index, lead in enumerate(LEADS):
+        needed = np.array([2 * (1.96 * 100 * row["deviation"] / lead) ** 2 for row in rows])
+        kept = np.array([1 - row["wins_saved"] / 100 for row in rows])
+        color, shift = f"C{index}", 0.26 * (index - 1)
+        axes.barh(places + shift, needed, 0.24, color=color, alpha=0.35)
+        axes.barh(places + shift, needed * kept, 0.24, color=color, label=f"won by {50 + lead} %")
+    axes.set_yticks(places, [f"{row['bot']} v {row['opponent']}" for row in rows])
+    axes.set_xscale("log")
+    axes.set_xticks(TICKS, [f"{tick:,}" for tick in TICKS])
+    axes.minorticks_off()
+    axes.set_title("Games until the 95 % interval leaves out a tie", pad=26)
+    axes.set_xlabel("games; pale: with luck, full: without")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(LEADS), frameon=False)
+    save_figure(figure, path, dpi=120, origin=origin)

@@ -1,0 +1,78 @@
+"""All experiments by id, in the order of ``python -m research list``.
+
+They are declared in the files ``experiments.toml`` of their folders. A table of such a file is an experiment,
+and its fields are those of `research.reproduce.experiment.Experiment`. A function is given by its name, such
+as ``"fitness.measure_shapley"`` for the module ``fitness`` of the folder, or by a list of its name and its
+first arguments. Its module is imported when it is called. ``arguments`` are further arguments of ``measure``.
+
+Many experiments need no functions of their own: the fields of `research.reproduce.declared.Matches` take the
+place of ``measure``, and those of `research.reproduce.declared.Table` the place of ``table``; a list of
+``tables`` with these fields makes several tables. A picture is drawn by a function, or has the fields of
+`research.reproduce.charts.Lines`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from gin_env.support.checks import check_choice
+from research.reproduce.charts import Lines
+from research.reproduce.declared import Matches, Table, function, show
+from research.reproduce.experiment import Experiment
+
+RESEARCH = Path(__file__).parents[1]
+_FUNCTIONS = ("measure", "table", "makes", "on_page")
+
+
+def read(file: Path) -> list[Experiment]:
+    """Return the experiments that a file declares."""
+    package = ".".join(file.relative_to(RESEARCH.parent).parent.parts)
+    declared = tomllib.loads(file.read_text(encoding="utf-8"))
+    return [_experiment(package, name, one) for name, one in declared.items()]
+
+
+def _experiment(package: str, name: str, declared: dict[str, Any]) -> Experiment:
+    own = _part(declared, Experiment)
+    own |= {key: function(package, declared[key]) for key in _FUNCTIONS if key in declared}
+    own["pictures"] = {path: _picture(package, one) for path, one in declared.get("pictures", {}).items()}
+    own["parts"] = tuple(declared.get("parts", ()))
+    if "arguments" in declared:
+        own["measure"] = partial(own["measure"], **declared["arguments"])
+    if matches := _part(declared, Matches):
+        own["measure"] = partial(Matches(**matches).measure, own.get("games", Experiment.games))
+    if "table" not in declared:
+        tables = declared.get("tables") or [_part(declared, Table)]
+        own["table"] = partial(show, package, [Table(**one) for one in tables])
+    return Experiment(name, **({"measure": None} | own))
+
+
+def _picture(package: str, declared: Any) -> Callable[..., None]:
+    return (
+        partial(Lines(**declared).draw, package)
+        if isinstance(declared, dict)
+        else function(package, declared)
+    )
+
+
+def _part(declared: Mapping[str, Any], kind: type) -> dict[str, Any]:
+    """Return the declared fields of a dataclass."""
+    return {field.name: declared[field.name] for field in fields(kind) if field.name in declared}
+
+
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.id: experiment
+    for experiment in sorted(
+        (experiment for file in RESEARCH.glob("**/experiments.toml") for experiment in read(file)),
+        key=lambda experiment: experiment.id,
+    )
+}
+
+
+def find(name: str) -> Experiment:
+    """Return an experiment by its id. Raises ValueError for an unknown id, with the choices."""
+    return EXPERIMENTS[check_choice("experiment", name, EXPERIMENTS)]

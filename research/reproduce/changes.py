@@ -1,0 +1,92 @@
+"""What has changed in a bot or an estimator since its description was stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gin_env import agents, estimators
+from gin_env.agents import Agent
+from gin_env.agents.registry import BOTS
+from gin_env.matches.fixed_positions import fixed_views, hash_of
+from gin_env.matches.provenance import describe_bot, hash_files_of_estimator, spell_out_estimator
+
+NUM_FIGURES = 8
+
+
+def estimate_figures(estimator: str) -> list[float]:
+    """Return eight weighted means of the estimates that an estimator makes in `fixed_views`.
+
+    The weights are -1 or 1, from SHA-256. Unlike a hash the figures of a network move by no more than its
+    rounding from one machine to another. Raises as `gin_env.estimators.make` does.
+    """
+    estimates = estimators.make(estimator).estimate(fixed_views()).astype(np.float64).ravel()
+    seeds = [hash_of(f"weights {figure}") for figure in range(NUM_FIGURES)]
+    bits = [np.random.Philox(key=seed).random_raw(len(estimates)) & np.uint64(1) for seed in seeds]
+    return [round(float((estimates * (2.0 * bit - 1.0)).mean()), 7) for bit in bits]
+
+
+def describe_estimator(text: str) -> dict[str, Any]:
+    """Return what identifies an estimator, for JSON: ``estimator``, ``spelled``, ``files`` and ``says``.
+
+    The first three are as in `describe_bot`; ``says`` is `estimate_figures`, None for an estimator that must
+    see the opponent's hand.
+    """
+    return {
+        "estimator": text,
+        "spelled": spell_out_estimator(text),
+        "files": hash_files_of_estimator(text),
+        "says": None if text.startswith("omniscient") else estimate_figures(text),
+    }
+
+
+def changes(stored: Mapping[str, Any], made: Agent | None = None) -> list[str]:
+    """Return a line for each difference from a description by `describe_bot` or `describe_estimator`.
+
+    A bot that was made as an object is compared with `made`, the same bot made again, and not without it.
+    Programs and classes of your own are not run.
+    """
+    if ("made_by" in stored and made is None) or agents.starts_program(str(stored.get("bot"))):
+        return []
+    key = "bot" if "bot" in stored else "estimator"
+    text = stored[key]
+    try:
+        now = describe_bot(made or text) if key == "bot" else describe_estimator(text)
+    except (ValueError, TypeError, OSError) as error:
+        return [f"{text}: {error}"]
+    words = {"spelled": "parameters", "estimator": "estimator", "files": "files", "decisions": "decisions"}
+    words |= {part: word for part, word in _ADDED.items() if part in stored}
+    return [
+        f"{text}: different {words[part]} now: {now.get(part)}, stored {stored.get(part)}"
+        for part in words
+        if not _same(now.get(part), stored.get(part))
+    ]
+
+
+def named_alike(bot: Agent) -> str | None:
+    """Return the name of the packaged bot with the class of `bot`, or with a class that it extends.
+
+    Returns None for a class of its own. The decisions of the packaged bot replace those of a bot whose
+    weights are not kept: they change with the code that plays.
+    """
+    names = {
+        f"{BOTS.package}.{declared.factory.replace(':', '.')}": name
+        for name, declared in reversed(list(BOTS.declarations.items()))
+    }
+    names |= {factory.rpartition(".")[0]: name for factory, name in names.items()}  # of classmethods
+    classes = (f"{kind.__module__}.{kind.__qualname__}" for kind in type(bot).__mro__)
+    return next((names[kind] for kind in classes if kind in names), None)
+
+
+_ADDED = {"many_decisions": "decisions in many positions", "says": "estimates"}
+"""Parts that older descriptions lack."""
+_TOLERANCE = 1e-6
+"""Of `estimate_figures`: machines differ by about 1e-8."""
+
+
+def _same(now: Any, stored: Any) -> bool:
+    if isinstance(now, list) and isinstance(stored, list) and len(now) == len(stored):
+        return all(abs(one - other) <= _TOLERANCE for one, other in zip(now, stored, strict=True))
+    return bool(now == stored)

@@ -1,0 +1,136 @@
+"""Matches and tables that a file declares: see `research.reproduce.by_id`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from itertools import product
+from typing import Any
+
+from research.reproduce.experiment import Run, match_row
+from research.reproduce.tables import Row, cell_text, ordered, pivot, table, widest
+
+
+@dataclass(frozen=True)
+class Matches:
+    """Matches to play, each of which is a row."""
+
+    matches: Mapping[str, Sequence[str]] | Sequence[Row] = ()
+    """Label -> [bot, opponent], or tables with ``bot``, ``opponent``, optionally ``games``, and what else the
+    row contains."""
+    bots: Mapping[str, str] | Sequence[str] = ()
+    """Bots, or label -> bot: each plays each of the `opponents` but itself, before the `matches`."""
+    opponents: Sequence[str] = ()
+    block: int = 0
+    """Number of games played and saved together, for slow bots; 0 for all games of a match."""
+
+    def rows(self) -> list[Row]:
+        """Return what is known of the rows beforehand."""
+        labelled = isinstance(self.bots, Mapping)
+        bots = self.bots.items() if isinstance(self.bots, Mapping) else [("", bot) for bot in self.bots]
+        rows: list[Row] = [
+            ({"label": label} if labelled else {}) | {"bot": bot, "opponent": opponent}
+            for (label, bot), opponent in product(bots, self.opponents)
+            if bot != opponent
+        ]
+        if not isinstance(self.matches, Mapping):
+            return [*rows, *self.matches]
+        each = self.matches.items()
+        return rows + [{"label": label, "bot": bot, "opponent": opponent} for label, (bot, opponent) in each]
+
+    def measure(self, games: int, run: Run) -> list[Row]:
+        """Play the matches, of `games` games if they have no other number."""
+        if not self.block:
+            return [
+                run.row(one["bot"], one["opponent"], one.get("games", games), **one) for one in self.rows()
+            ]
+        rows = []
+        for one in run.some(self.rows(), 1):
+            pair = one["bot"], one["opponent"]
+            run.used(*pair)
+            rows.append(match_row(run.match_in_blocks(*pair, one.get("games", games), self.block), **one))
+        return rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selection:
+    """The rows of an experiment that a table or figure shows."""
+
+    order: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    """Key -> values of the rows, in their order."""
+    having: str = ""
+    """A key that the rows have."""
+    rows: str = ""
+    """Name of a function that completes the rows."""
+    words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Key -> value -> the text that is shown for it."""
+
+    def selected(self, package: str, rows: Sequence[Row]) -> list[Row]:
+        """Return the rows to show; functions are those of a package."""
+        shown = [row for row in ordered(rows, **self.order) if not self.having or self.having in row]
+        if self.rows:
+            shown = function(package, self.rows)(shown)
+        for key, words in self.words.items():
+            shown = [row | {key: words.get(str(row.get(key)), row.get(key))} for row in shown]
+        return shown
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table(Selection):
+    """A table of some rows, or with ``lines`` a pivot: see `research.reproduce.tables`.
+
+    A cell is a format text or, without braces, the name of a function.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    lines: Mapping[str, str] = field(default_factory=dict)
+    end: Mapping[str, str] = field(default_factory=dict)
+    align: str = ""
+    sort: Sequence[str] = ()
+    """Keys by which lines are sorted, in descending order after a ``-``."""
+    across: Sequence[str] = ()
+    """Keys by which the columns of a pivot are sorted."""
+    widest: Sequence[str] = ()
+    """Arguments of `research.reproduce.tables.widest`, which makes the text below the table."""
+    note: str = ""
+    """Another text below the table."""
+    text: str = ""
+    """A format text to show for each row instead of a table."""
+
+    def show(self, package: str, rows: Sequence[Row]) -> str:
+        """Return the Markdown of the table; functions are those of a package."""
+        shown = self.selected(package, rows)
+        if self.text:
+            return "\n\n".join(cell_text(self.text, [row]) for row in shown)
+        lines, columns, end = (
+            {head: cell if "{" in cell else _named(package, cell) for head, cell in cells.items()}
+            for cells in (self.lines, self.columns, self.end)
+        )
+        if not lines:
+            return table(sorted(shown, key=_place(self.sort)), columns, self.align, self._below)
+        place, across = _place(self.sort), _place(self.across)
+        return pivot(shown, lines, columns, self.align, self._below, end, place, across)
+
+    def _below(self, rows: Sequence[Row]) -> str:
+        return self.note or (widest(rows, *self.widest) if self.widest else "")
+
+
+def show(package: str, tables: Sequence[Table], rows: Sequence[Row]) -> str:
+    """Return the Markdown of several tables of the rows of an experiment."""
+    return "\n\n".join(one.show(package, rows) for one in tables)
+
+
+def function(package: str, reference: str | Sequence[Any]) -> Callable[..., Any]:
+    """Return a function that imports and calls the one that a reference of a package names."""
+    name, *first = [reference] if isinstance(reference, str) else list(reference)
+    return lambda *more, **arguments: _named(package, name)(*first, *more, **arguments)
+
+
+def _named(package: str, name: str) -> Any:
+    module, _, attribute = name.rpartition(".")
+    return getattr(import_module(f"{package}.{module}"), attribute)
+
+
+def _place(keys: Sequence[str]) -> Callable[[Row], list[Any]]:
+    return lambda row: [-row[key[1:]] if key.startswith("-") else row[key] for key in keys]

@@ -1,0 +1,225 @@
+"""Markdown tables of rows.
+
+A cell is a format text such as ``{games:,}`` or a function of a row. It is empty if the row lacks a value.
+These signs before the format of a number show more than the number of the first row:
+
+- ``{won:~.2f}``: the figure with its interval, 52.72 (52.03 to 53.41); see `interval`;
+- ``{won:±.2f}``: the figure and half the width of its interval, 52.72 ± 0.69;
+- ``{won:mean .1f}``: the mean of all rows of the line;
+- ``{won:each .1f}``: the mean of all rows, and each row's number in brackets;
+- ``{won:range .1f}``: the median of all rows, the lowest and the highest: 53.6 (46.1 to 55.2);
+- ``{won:list .1f}``: the figures of all rows, with their intervals.
+
+``{#}`` is the number of rows of the line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+Row = dict[str, Any]
+"""A flat, JSON-serialisable record of texts, numbers, None and lists of these."""
+
+
+@dataclass(frozen=True)
+class Over:
+    """A cell made of all rows of a group, not only of the first."""
+
+    function: Callable[[list[Row]], object]
+
+
+Cell = str | Callable[[Row], object] | Over
+Columns = Mapping[str, Any]
+"""Header -> `Cell`."""
+Note = Callable[[Sequence[Row]], str]
+
+
+def table(rows: Sequence[Row], columns: Columns, align: str = "", note: Note | None = None) -> str:
+    """Return a table with a line for each row.
+
+    Parameters
+    ----------
+    columns : header -> cell.
+    align : one letter per column, ``r`` for right and any other for left.
+    note : function of the rows that returns the text below the table.
+    """
+    lines = [[cell_text(cell, [row]) for cell in columns.values()] for row in rows]
+    return _noted(markdown(columns, lines, align), rows, note)
+
+
+def pivot(
+    rows: Sequence[Row],
+    lines: Columns,
+    columns: Columns,
+    align: str = "",
+    note: Note | None = None,
+    end: Columns | None = None,
+    sort: Callable[[Row], Any] | None = None,
+    across: Callable[[Row], Any] | None = None,
+) -> str:
+    """Return a table of groups of rows, in order of first appearance.
+
+    Parameters
+    ----------
+    lines : header -> cell of the first columns. Rows with the same cells make a line.
+    columns : header -> cell of the other columns. The headers are format texts: rows with the same headers
+        make a column, or as many columns as there are headers.
+    align, note : as in `table`.
+    end : header -> cell of the last columns, made of all rows of a line.
+    sort : key of the lines' first rows, for lines in another order.
+    across : key of rows, for columns in another order.
+    """
+    keys = [cell for cell in lines.values() if not _is_of_all(cell)]
+    groups: dict[tuple[str, ...], list[Row]] = {}
+    heads: dict[tuple[str, ...], None] = {}
+    for row in rows:
+        groups.setdefault(tuple(cell_text(cell, [row]) for cell in keys), []).append(row)
+    for row in sorted(rows, key=across) if across else rows:
+        heads[_head(columns, row)] = None
+    found = []
+    for group in sorted(groups.values(), key=lambda group: sort(group[0]) if sort else 0):
+        cells = [cell_text(cell, group) for cell in lines.values()]
+        for head in heads:
+            here = [row for row in group if _head(columns, row) == head]
+            cells += [cell_text(cell, here) if here else "" for cell in columns.values()]
+        found.append(cells + [cell_text(cell, group) for cell in (end or {}).values()])
+    header = [*lines, *(one for head in heads for one in head), *(end or {})]
+    return _noted(markdown(header, found, align), rows, note)
+
+
+def _head(columns: Columns, row: Row) -> tuple[str, ...]:
+    return tuple(cell_text(header, [row]) for header in columns)
+
+
+def cell_text(cell: Cell, rows: list[Row]) -> str:
+    """Return the text of a cell for the rows of a line."""
+    if isinstance(cell, Over):
+        return str(cell.function(rows))
+    if callable(cell):
+        return str(cell(rows[0]))
+    try:
+        return cell.format_map(_Figures(rows))
+    except KeyError:
+        return ""
+
+
+_OF_ALL = re.compile(r"\{#\}|:(mean|each|range|list) ")
+
+
+def _is_of_all(cell: Cell) -> bool:
+    """Return whether a cell shows all rows of a line, not only the first."""
+    return isinstance(cell, Over) or (isinstance(cell, str) and bool(_OF_ALL.search(cell)))
+
+
+class _Figures(dict[str, Any]):
+    """What a format text finds under each key of the rows of a line."""
+
+    def __init__(self, rows: list[Row]) -> None:
+        super().__init__({"#": len(rows)})
+        self.of_rows = rows
+
+    def __missing__(self, key: str) -> _Figure:
+        if self.of_rows[0].get(key) is None:
+            raise KeyError(key)
+        return _Figure(self.of_rows, key)
+
+
+@dataclass
+class _Figure:
+    """A value of the rows, which a format text shows by the signs that the module lists."""
+
+    rows: list[Row]
+    key: str
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.rows[0][self.key][index]
+
+    def __format__(self, spec: str) -> str:
+        row, key = self.rows[0], self.key
+        if spec.startswith("~"):
+            return interval(row, spec[1:], key)
+        if spec.startswith("±"):
+            half = half_width(row, key if f"{key}_low" in row else "")
+            return f"{row[key]:{spec[1:]}} ± {half:{spec[1:].removeprefix('+')}}"
+        kind, space, number = spec.partition(" ")
+        if not space:
+            return format(row[key], spec)
+        values = [one[key] for one in self.rows]
+        if kind == "list":
+            return ", ".join(interval(one, number, key) for one in self.rows)
+        if kind == "range":
+            return f"{median(values):{number}} ({min(values):{number}} to {max(values):{number}})"
+        each = f" ({', '.join(format(value, number) for value in values)})" if kind == "each" else ""
+        return f"{np.mean(values):{number}}{each}"
+
+
+def _noted(text: str, rows: Sequence[Row], note: Note | None) -> str:
+    return f"{text}\n\n{note(rows)}".rstrip() if note else text
+
+
+def markdown(header: Iterable[object], rows: Iterable[Iterable[object]], align: str = "") -> str:
+    """Return a Markdown table; `align` has one letter per column, ``r`` for right and any other for left."""
+    titles = [str(title).strip() for title in header]  # a space tells equal headers apart
+    marks = ["---:" if mark == "r" else "---" for mark in align.ljust(len(titles))]
+    lines = [f"| {' | '.join(titles)} |", f"|{'|'.join(marks)}|"]
+    return "\n".join([*lines, *(f"| {' | '.join(map(str, row))} |" for row in rows)])
+
+
+def interval(row: Row, digits: str = ".2f", key: str = "won") -> str:
+    """Return a figure with its interval, such as ``52.72 (52.03 to 53.41)``.
+
+    The ends of the interval are ``won_low`` and ``won_high`` for the key ``won``, or else ``low`` and
+    ``high``. Returns only the figure if the row has no interval, and an empty string if it has no figure.
+    """
+    if row.get(key) is None:
+        return ""
+    low, high = interval_ends(row, key)
+    if low is None:
+        return f"{row[key]:{digits}}"
+    return f"{row[key]:{digits}} ({low:{digits}} to {high:{digits}})"
+
+
+def interval_ends(row: Row, key: str = "won") -> tuple[float | None, float | None]:
+    """Return the ends of a figure's interval; None without one."""
+    prefix = f"{key}_" if f"{key}_low" in row else ""
+    return row.get(f"{prefix}low"), row.get(f"{prefix}high")
+
+
+def half_width(row: Row, name: str = "") -> float:
+    """Return half of the width of a `ratio_row`'s interval."""
+    prefix = f"{name}_" if name else ""
+    return float(row[f"{prefix}high"] - row[f"{prefix}low"]) / 2
+
+
+def widest(rows: Iterable[Row], *keys: str) -> str:
+    """Return a sentence with the largest half of an interval in the rows.
+
+    Each of `keys` is the prefix of two ends, such as ``more_`` for ``more_low`` and ``more_high``. Without
+    keys, the ends are ``low`` and ``high``. Returns an empty string if no row has an interval.
+    """
+    ends = [(row.get(f"{key}low"), row.get(f"{key}high")) for row in rows for key in keys or ("",)]
+    halves = [(high - low) / 2 for low, high in ends if low is not None]
+    return f"Intervals are at most ± {max(halves):.2f}." if halves else ""
+
+
+def ordered(rows: Iterable[Row], **values: Iterable[Any]) -> list[Row]:
+    """Return the rows whose keys have one of some values, in the order of these, by the first key first."""
+    places = {key: {value: place for place, value in enumerate(each)} for key, each in values.items()}
+    chosen = [row for row in rows if all(row.get(key) in places[key] for key in places)]
+    return sorted(chosen, key=lambda row: [places[key][row[key]] for key in places])
+
+
+def by(rows: Iterable[Row], *keys: str) -> dict[Any, Row]:
+    """Return the rows by their values of `keys`: by the value itself for one key, else by a tuple."""
+    return {row[keys[0]] if len(keys) == 1 else tuple(row[key] for key in keys): row for row in rows}
+
+
+def in_order(rows: Iterable[Row], key: str) -> list[Any]:
+    """Return the distinct values of a key in order of first appearance."""
+    return list(dict.fromkeys(row[key] for row in rows))

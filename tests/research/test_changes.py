@@ -1,0 +1,103 @@
+"""What has changed in bots and estimators since their descriptions were stored."""
+
+from __future__ import annotations
+
+import pytest
+from packaged_files import description, packaged, packaged_files
+
+from gin_env import agents
+from gin_env.agents.cfr.table import FORMAT as STRATEGY_TABLE
+from gin_env.agents.simple import SimpleBot
+from gin_env.matches.provenance import describe_bot, hash_files, spell_out_bot
+from research.reproduce.changes import changes, describe_estimator, named_alike
+
+pytestmark = pytest.mark.compiled
+
+
+def test_changes_are_described(tmp_path):
+    stored = describe_bot("simple")
+    assert changes(stored | {"decisions": "0"}) == [
+        f"simple: different decisions now: {stored['decisions']}, stored 0"
+    ]
+    assert (
+        "different parameters now: simple:knock_at=10"
+        in changes(stored | {"spelled": "simple:knock_at=9"})[0]
+    )
+    assert "unknown bot 'nobody'" in changes(stored | {"bot": "nobody"})[0]
+    table = tmp_path / "table.npz"
+    table.write_bytes(packaged("agents/cfr/data/cfr_paper.npz").read_bytes())
+    stored = describe_bot(f"cfr:table={table}")
+    assert changes(stored) == []
+    parts, described = STRATEGY_TABLE.read(table)
+    STRATEGY_TABLE.write(table, parts, described | {"another": "file"})
+    (line,) = changes(stored)
+    assert line.startswith(f"cfr:table={table}: different files now")
+
+
+def test_many_positions_distinguish_rare_decisions():
+    two, three = (describe_bot(f"tonic-paper:pair_turns={turns}") for turns in (2, 3))
+    assert two["decisions"] == three["decisions"]
+    assert two["many_decisions"] != three["many_decisions"]
+    (line,) = changes(two | {"many_decisions": three["many_decisions"]})
+    assert "different decisions in many positions now" in line
+    assert changes({key: value for key, value in two.items() if key != "many_decisions"}) == []
+
+
+def test_estimators_are_identified_by_their_estimates():
+    one, other = (describe_estimator(f"bayes:least_observations={least}") for least in (50, 500))
+    assert len(one["says"]) == 8
+    assert one["says"] != other["says"]
+    assert changes(one) == []
+    assert changes(one | {"says": [value + 2e-7 for value in one["says"]]}) == []
+    (line,) = changes(one | {"says": other["says"]})
+    assert "different estimates now" in line
+
+
+def test_bot_object_is_compared_with_one_made_again():
+    described = describe_bot(SimpleBot(4))
+    assert changes(described) == changes(described, SimpleBot(4)) == []
+    few, many = changes(described, SimpleBot(5))
+    assert "different decisions now" in few
+    assert "different decisions in many positions now" in many
+
+
+def test_bot_object_is_named_like_the_packaged_bot_of_its_class():
+    class Extended(SimpleBot):
+        pass
+
+    bots = (SimpleBot(4), Extended(), agents.make("generation"), agents.make("offensive"))
+    assert [named_alike(bot) for bot in bots] == ["simple", "simple", "generation", "offensive"]
+    assert named_alike(object()) is None
+
+
+def test_program_named_in_a_result_is_not_started(tmp_path):
+    traces = tmp_path / "run"
+    for name in (f"process:touch {traces}", "no_such_module:Bot"):
+        assert changes({"bot": name, "spelled": "", "files": {}, "decisions": "0"}) == []
+    assert not traces.exists()
+
+
+RENAMED = {
+    "policy:deterministic=true": "policy-1",
+    "policy-2:deterministic=true": "policy:margin=none",
+    "cfr:table=none,candidates=none,purified=true,stages=hard": "cfr",
+}
+"""Bots that had other names or parameters when files were made, by their full spelling then."""
+
+
+def with_present_name(player):
+    """Return the description of a bot under its name of today; its decisions stay as they were stored."""
+    name = RENAMED.get(player["spelled"])
+    if name is None:
+        return player
+    return player | {"bot": name, "spelled": spell_out_bot(name), "files": hash_files(name)}
+
+
+@pytest.mark.parametrize("path", packaged_files(), ids=lambda path: path.stem)
+def test_bots_that_made_packaged_files_are_unchanged(path):
+    described = description(path)
+    assert described["command"].startswith(("gin-rummy train ", "python examples/"))
+    players = described.get("players", [])
+    assert players or path.stem in ("cfr_paper", "cfr_plus"), "it does not say who played"
+    changed = [line for player in players for line in changes(with_present_name(player))]
+    assert changed == [], f"make {path.name} again, or name the bot that it watched: {described['command']}"

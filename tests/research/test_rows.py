@@ -1,0 +1,125 @@
+"""The rows of experiments: which matches they are of, and whose figures they hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from unplayed_runs import UnplayedRun
+
+pytest.importorskip("torch")
+
+from gin_env import agents
+from gin_env.agents.cfr.table import packaged_table
+from gin_env.training import exploiter
+from research.papers.gallucci2021 import cfr_training
+from research.questions import generations, learner_variants, learning
+from research.reproduce import pages
+from research.reproduce.by_id import EXPERIMENTS
+from research.reproduce.experiment import match_row
+from research.reproduce.results import load
+
+pytestmark = pytest.mark.compiled
+
+RESULTS = Path(__file__).parents[2] / pages.RESULTS
+PLAYED = (
+    *("000/claims", "000/early-knock", "000/fitness", "000/medium-drops", "000/readings", "000/shapley"),
+    *("000/stages", "000/tables", "000/dealt", "000/ten-million", "000/training"),
+    *("001/claims", "001/depth", "001/figure-4", "001/filters", "001/likelihoods", "001/options"),
+    *("001/proposals", "001/tuning", "002/late-knock", "002/players", "003/in-play"),
+    *("004/claims", "004/pools", "against-held-out", "control-bots", "exploit", "exploit-all"),
+    *("exploit-search", "generation", "generation-held-out", "generations", "outside/gold-standard"),
+    *("outside/marjj", "outside/parameters", "policy", "policy-memory", "policy-score", "ppo/ablation"),
+    *("ppo/candidates", "ppo/variants", "search/budgets", "search/outside", "search/strength", "variants"),
+)
+"""Experiments that measure matches; what some of them train is replaced by `untrained`."""
+SETTINGS = {
+    *("bot", "opponent", "minus", "games", "label", "curve", "threshold", "factor", "relative", "reading"),
+    *("base", "filters", "proposal", "estimator", "switch", "claim", "unit", "stages", "abstraction", "seed"),
+    *("iterations", "variant", "arguments", "budget", "cores", "left_out", "run", "generation", "of"),
+    *("samples", "turns", "trust", "by", "preset"),
+}
+"""Keys of a row that do not depend on how the games end."""
+PREVIOUS = "previous"
+
+
+@pytest.fixture
+def untrained(monkeypatch):
+    """Replace each training by one that returns without learning."""
+    bot = SimpleNamespace(name="learned")
+    table = packaged_table("paper")
+    monkeypatch.setattr(cfr_training, "trained_table", lambda *about: table)
+    monkeypatch.setattr(
+        cfr_training.CFRTrainer,
+        "run",
+        lambda self, steps: setattr(self, "iterations", self.iterations + steps),
+    )
+    last = {"decisions": 5.0, "minutes": 7.0}
+    monkeypatch.setattr(learning, "train", lambda run, example, name, _: (Path(name) / "policy", last))
+    monkeypatch.setattr(learner_variants, "learn", lambda variant, settings: (bot, 5))
+    monkeypatch.setattr(learner_variants, "VariantBot", lambda learned, name: SimpleNamespace(name=name))
+    monkeypatch.setattr(exploiter, "train_exploiter", lambda *_: SimpleNamespace(progress=Progress))
+    monkeypatch.setattr(exploiter, "load_exploiter", lambda trained: SimpleNamespace(name="learned"))
+
+    def read_generations(run, folder, last, *pool, **options):
+        return [True, *[True] * last], [SimpleNamespace(name=f"{number}") for number in range(last + 1)]
+
+    monkeypatch.setattr(generations, "read_generations", read_generations)
+
+
+class Progress:
+    minutes, decisions = 7.0, 5
+
+
+def settings(rows: list[dict]) -> list[dict]:
+    return [{key: row[key] for key in SETTINGS & set(row)} for row in rows]
+
+
+def check_figures(rows: list[dict], run: UnplayedRun) -> None:
+    """Check that every row holds the figures of the match of its own bots."""
+    for row in rows:
+        won = row.get("won", row.get("value") if row.get("unit") == "%" and not row.get("minus") else None)
+        if won is None:
+            continue
+        match = run.matches[round(won, 3)]
+        assert {row.get("bot"), row.get("opponent")} - {None, PREVIOUS} <= set(match.bots), row
+        expected = match_row(match)
+        for key in {"won", "low", "high", "games", "wins", "losses", "points_per_hand", "deals"} & set(row):
+            assert row[key] == pytest.approx(expected[key], abs=1e-3), (key, row)
+        if "more" in row:
+            plain = min(run.matches, key=lambda won: abs(row["won"] - won - row["more"]))
+            assert row["won"] - plain == pytest.approx(row["more"], abs=0.002), row
+            assert run.matches[plain].bots[1] == row["opponent"]
+
+
+@pytest.mark.parametrize("name", PLAYED)
+def test_rows_are_those_of_the_published_matches_with_their_figures(name, tmp_path, untrained):
+    """A quick run cannot show that a row has another bot, number of games, or match's figures."""
+    result = load(RESULTS, name)
+    run = UnplayedRun(result.seed, tmp_path)
+    rows = EXPERIMENTS[name].measure(run)
+    assert sorted(map(str, settings(rows))) == sorted(map(str, settings(result.rows)))
+    check_figures(rows, run)
+
+
+def test_knocks_and_draws_alone_are_measured_without_careful_discards(tmp_path):
+    run = UnplayedRun(0, tmp_path)
+    rows = EXPERIMENTS["003/in-play"].measure(run)
+    for row, bot in zip(rows, map(agents.resolve, run.met), strict=True):
+        expected = {"knock alone": (False, True, False), "draw alone": (False, False, True)}
+        expected |= {"all three": (True, True, True)}
+        switches = bot.caution > 0, bot.knock, bot.draw
+        assert switches == expected.get(row["switch"], (True, False, False)), bot.name
+
+
+def test_hands_ended_by_a_bot_are_those_that_it_knocked(tmp_path):
+    rows = EXPERIMENTS["outside/gold-standard"].measure(UnplayedRun(0, tmp_path))
+    assert [row["ended_hands"] for row in rows] == [2, 4, 6, 8, 10, 12, 13]
+    for row in rows:
+        assert (row["hands"], row["ended_by_gold"], row["gold_gins"]) == (
+            300,
+            2,
+            pytest.approx(2 / 3, abs=1e-3),
+        )
+        assert row["ended"] == pytest.approx(row["ended_hands"] / 3, abs=1e-3)
