@@ -119,6 +119,7 @@ compatibility:
 
 # A warning is an error, and so is a link from page to page that leads nowhere.
 docs: install
+	$(BIN)/python docs/demo.py docs/_build/demo
 	$(BIN)/sphinx-build -W --keep-going -q -b html -c docs -d docs/_build/doctrees . docs/_build/html
 	@echo "the site is in docs/_build/html/index.html"
 

@@ -64,6 +64,8 @@ exclude_patterns = [
 html_theme = "furo"
 html_title = f"gin-env {version}"
 html_extra_path = ["site"]  # index.html, which leads to docs/index.html
+if (ROOT / "docs/_build/demo").exists():
+    html_extra_path.append("_build/demo")  # try/index.html, by docs/demo.py
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_logo, html_favicon = "_static/logo.svg", "_static/favicon.svg"

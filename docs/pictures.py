@@ -22,7 +22,6 @@ from hands_in_words import Table
 from PIL import Image
 
 from gin_env import agents
-from gin_env.ui.hints import hint
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.picture import image
 from gin_env.ui.play_app import PlayApp
@@ -52,7 +51,7 @@ def moment() -> HumanGame:
             melds = [group for group in describe_seat(game.view, "").hand if group.caption in ("set", "run")]
             if game.view.records["public"]["hand_number"][0] == 1 and len(melds) >= 2:
                 return game
-            game.act(hint(adviser, game.view).action)
+            game.act(int(adviser.act(game.view)[0]))
 
 
 def draw_knock() -> None:

@@ -17,6 +17,7 @@ from gin_env.commands import (
     lists,
     matches,
     play,
+    puzzle,
     replay,
     serve,
     train,
@@ -51,6 +52,7 @@ def _gin_rummy(
 
 
 app.add_typer(play.app)
+app.add_typer(puzzle.app)
 app.add_typer(benchmark.app)
 app.add_typer(matches.app)
 app.add_typer(replay.app)

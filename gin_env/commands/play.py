@@ -24,7 +24,12 @@ app = typer.Typer()
 )
 def play(
     context: typer.Context,
-    opponent: Annotated[str | None, typer.Option(help=f"Opponent; default: tonic. {BOT_HELP}")] = None,
+    opponent: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Opponent: Rosa, Emil, Nora, Theo, Vera, Ada, or a bot; default: Theo. {BOT_HELP}"
+        ),
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(help="Random seed, to play the same deals again; default: random deals")
     ] = None,
@@ -39,7 +44,12 @@ def play(
     record: Annotated[
         Path | None, typer.Option(help="Append each finished game to this file (JSON Lines)")
     ] = None,
-    hint_bot: Annotated[str, typer.Option(help="Bot that gives hints (key h)")] = "tonic",
+    hint_bot: Annotated[
+        str | None,
+        typer.Option(
+            help="Bot that plays moves out for hints and reviews; default: the strongest that can be loaded"
+        ),
+    ] = None,
     estimator: Annotated[str, typer.Option(help="Estimator of the opponent's hand (key b)")] = "bayes",
     bot_delay: Annotated[
         float, typer.Option(min=0, max=60, help="Seconds before each action of the bot")
@@ -61,18 +71,24 @@ def play(
     from gin_env.records import Recorder, read_one
     from gin_env.support.atomic import check_targets
 
-    agents.make(hint_bot, programs=True)
+    if is_terminal() and not web:
+        typer.echo("Setting up the table ...")
+    from gin_env.ui.opponents import bot_of
+
+    opponent = None if opponent is None else bot_of(opponent)
+    if hint_bot is not None:
+        agents.make(hint_bot, programs=True)
     if web:
         refuse_options(context, "each browser window resumes its own game", "resume")
         refuse_options(context, "the page of --web has no such choice", "letters")
         _serve(opponent, seed, rules, save, record, hint_bot, estimator, bot_delay, host, port)
         return
-    from gin_env.ui.hints import make_estimator
+    from gin_env.ui.adviser import estimator_of_hand
     from gin_env.ui.human_game import HumanGame
     from gin_env.ui.play_app import PlayApp
     from gin_env.ui.statistics import FILE_NAME, Statistics
 
-    make_estimator(estimator)
+    estimator_of_hand(estimator)
     resume_command = "gin-rummy play --resume" + ("" if save is None else f" --save {shlex.quote(str(save))}")
     if save is None:
         save = Path(typer.get_app_dir("gin-rummy")) / "game.json"
@@ -121,7 +137,7 @@ def _serve(
     rules: Rules | None,
     save: Path | None,
     record: Path | None,
-    hint_bot: str,
+    hint_bot: str | None,
     estimator: str,
     bot_delay: float,
     host: str,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,8 +10,7 @@ import typer
 from gin_env.commands.options import flag, is_terminal, refuse_options
 
 if TYPE_CHECKING:
-    from gin_env.agents import Agent
-    from gin_env.records import GameRecord, Position
+    from gin_env.records import GameRecord
 
 app = typer.Typer()
 
@@ -22,7 +20,7 @@ NO_JUDGE = "none"
 @app.command(
     rich_help_panel="Play",
     epilog="Examples:  \n`gin-rummy replay games.jsonl`  \n"
-    "`gin-rummy replay games.jsonl --game 3 --bot simple --bot policy`  \n"
+    "`gin-rummy replay games.jsonl --game 3 --judge tonic`  \n"
     "`gin-rummy replay games.jsonl --plain --judge none`  \n"
     "`gin-rummy explain --record games.jsonl --game 3 --step 17`",
 )
@@ -30,20 +28,16 @@ def replay(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="File of recorded games, or a log of the reference engine")],
     game: Annotated[int, typer.Option(min=1, help="Number of the game in the file, from 1")] = 1,
-    bot: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Bot whose moves are compared; can be given several times. Default: every bot after a "
-            "key press; none in plain text"
-        ),
-    ] = None,
     plain: Annotated[
         bool, flag("--plain", "Print the whole game as plain text instead of the full screen")
     ] = False,
     judge: Annotated[
-        str,
-        typer.Option(help="Bot whose values judge the moves; `none`: no table of mistakes"),
-    ] = "generation",
+        str | None,
+        typer.Option(
+            help="Bot that plays each move out, for the review; default: the strongest that can be loaded. "
+            "`none`: no review in plain text"
+        ),
+    ] = None,
     worst: Annotated[int, typer.Option(min=1, help="Maximum number of lines in the table of mistakes")] = 10,
     estimator: Annotated[str, typer.Option(help="Estimator of the opponent's hand (key b)")] = "bayes",
     letters: Annotated[bool, flag("--letters", "Write suits as C, H, S, D on the screen")] = False,
@@ -53,7 +47,7 @@ def replay(
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="With --web: port to serve at")] = 8000,
 ) -> None:
-    """Step through a recorded game: both hands, each move, what bots would have played, worst mistakes.
+    """Step through a recorded game: both hands, each move, what cards and choices were worth.
 
     Uses the full screen if there is a terminal and Textual is installed; press ? for the keys.
     """
@@ -66,22 +60,22 @@ def replay(
         refuse_options(
             context,
             "the page of --web has no such choice",
-            *("plain", "judge", "worst", "estimator", "letters"),
+            *("plain", "worst", "estimator", "letters"),
         )
-        _bots(bot or [])
-        serve(TableApi(recorded=records.read_one(file, game), bots=list(bot or [])), host, port)
+        _check_judge(judge)
+        serve(TableApi(recorded=records.read_one(file, game), hint_bot=judge), host, port)
         return
-    judging = None if judge == NO_JUDGE else _judge(judge)
-    bots = _bots(bot or [])
+    _check_judge(judge)
     recorded = records.read_one(file, game)
     if not plain and _screen_is_possible():
-        from gin_env.ui.hints import make_estimator
+        from gin_env.ui.adviser import estimator_of_hand
         from gin_env.ui.replay_app import ReplayApp
 
-        make_estimator(estimator)
-        ReplayApp(recorded, list(bots), judging, worst, estimator, letters).run()
+        estimator_of_hand(estimator)
+        bot = None if judge == NO_JUDGE else judge
+        ReplayApp(recorded, bot, _players(recorded), worst, estimator, letters).run()
     else:
-        _replay_in_text(recorded, bots, judging, worst)
+        _replay_in_text(recorded, judge, worst)
 
 
 def _screen_is_possible() -> bool:
@@ -97,52 +91,37 @@ def _screen_is_possible() -> bool:
     return True
 
 
-def _judge(name: str) -> Agent | None:
-    """Return the judging bot, or None with a line on standard error if it needs torch and torch is missing.
-
-    Raises ValueError if the bot has no values.
-    """
-    from gin_env import agents
-    from gin_env.agents.base import HasActionValues
-    from gin_env.ui.opinions import STRONGEST_WITH_VALUES
-
-    try:
-        bot = agents.make(name, programs=True)
-    except ImportError as error:
-        typer.echo(f"mistakes are not counted: {error}", err=True)
-        return None
-    if not isinstance(bot, HasActionValues):
-        raise ValueError(f"bot {name!r} has no values of actions: choose --judge {STRONGEST_WITH_VALUES}")
-    return bot
-
-
-def _bots(names: Sequence[str]) -> dict[str, Agent]:
+def _check_judge(name: str | None) -> None:
+    """Raise as `gin_env.agents.make` does for a bot that cannot be made."""
     from gin_env import agents
 
-    return {name: agents.make(name, programs=True) for name in names}
+    if name not in (None, NO_JUDGE):
+        agents.make(str(name), programs=True)
 
 
-def _opinions(bots: dict[str, Agent], steps: list[Position]) -> dict[str, list[int]]:
-    """Return each bot's action at each step."""
-    from gin_env.records import views_of
-    from gin_env.ui.opinions import chosen_actions
+def _players(game: GameRecord) -> tuple[int, ...]:
+    """Return the players whose choices are reviewed: the person, or both."""
+    from gin_env.ui.human_game import PERSON_PLAYER
 
-    if not steps:
-        return {}
-    return {name: chosen_actions(bot, views_of(steps)).tolist() for name, bot in bots.items()}
+    return (0,) if game.players[0] == PERSON_PLAYER else (0, 1)
 
 
-def _replay_in_text(game: GameRecord, bots: dict[str, Agent], judging: Agent | None, worst: int) -> None:
-    from gin_env.ui.opinions import decisions, judge
-    from gin_env.ui.replay_text import blunders_text, position_text, title
+def _replay_in_text(game: GameRecord, judge: str | None, worst: int) -> None:
+    from gin_env.ui.adviser import Adviser
+    from gin_env.ui.replay_text import position_text, title
+    from gin_env.ui.review import review_hand
+    from gin_env.ui.review_text import review_text
 
-    steps = decisions(game)
-    opinions = _opinions(bots, steps)
     typer.echo(f"{title(game)}\n")
-    texts, number = [], 0
-    for position in game.positions():
+    positions, texts, number = game.positions(), [], 0
+    for position in positions:
         number += position.is_decision
-        texts.append(position_text(game, position, number, opinions))
+        texts.append(position_text(game, position, number))
     typer.echo("\n\n".join(texts))
-    if judging is not None:
-        typer.echo(f"\n{blunders_text(game, judge(steps, judging), judging.name, worst)}")
+    if judge == NO_JUDGE:
+        return
+    adviser = Adviser(judge)
+    for player in _players(game):
+        hands = range(len(game.hands))
+        reviews = [review_hand(game, positions, hand, player, adviser) for hand in hands]
+        typer.echo(f"\n{review_text(game, positions, reviews, adviser.label, worst)}")

@@ -82,18 +82,22 @@ class ChanceLog:
 
     def add(self, which: np.ndarray, numbers: np.ndarray) -> None:
         """Add the deals and draws of the last action in these games, int64 (k,), numbered in the match."""
-        state = self._games.state[which]
-        public = state["public"]
-        length = public["history_length"].astype(np.int64)
-        last = public["history"][np.arange(len(which)), np.maximum(length - 1, 0)]
-        drew = (length > 0) & (last == DRAW_STOCK) & (public["phase"] == DISCARD)
-        new = (drew | (length == 0)) & ~self._games.done[which]
-        if new.any():
-            self._found.append(_described(state[new], drew[new], numbers[new]))
+        going_on = ~self._games.done[which]
+        self._found.append(chance_of(self._games.state[which[going_on]], numbers[going_on]))
 
     def all(self) -> np.ndarray:
         """Return `CHANCE` records (n,)."""
         return np.concatenate([np.zeros(0, CHANCE), *self._found])
+
+
+def chance_of(state: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """Return `CHANCE` records (k,) of the `STATE` records (n,) after a deal or a draw from the stock."""
+    public = state["public"]
+    length = public["history_length"].astype(np.int64)
+    last = public["history"][np.arange(len(state)), np.maximum(length - 1, 0)]
+    drew = (length > 0) & (last == DRAW_STOCK) & (public["phase"] == DISCARD)
+    new = drew | (length == 0)
+    return _described(state[new], drew[new], numbers[new])
 
 
 def _described(state: np.ndarray, drew: np.ndarray, numbers: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Pictures of a hand between two bots, and animated GIFs of them."""
+"""Pictures of a hand, and animated GIFs of them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from gin_env.agents.turns import play_bot
 from gin_env.batch import Games
 from gin_env.game.rules import Rules
 from gin_env.game.streams import check_seed
+from gin_env.records import GameRecord
 from gin_env.support.atomic import write_bytes
 from gin_env.ui import picture
+from gin_env.ui.review_text import player_name
 
 LAST_SECONDS = 5.0
 """Minimum duration of the last picture, in seconds, before the GIF starts again."""
@@ -43,6 +45,14 @@ def hand_pictures(
         yield picture.image(games.state[0], names=names, width=width)
 
 
+def recorded_pictures(game: GameRecord, hand: int, width: int = picture.WIDTH) -> Iterator[np.ndarray]:
+    """Yield pictures of one hand of a recorded game (from 0), as `hand_pictures` does."""
+    names = player_name(game, 0), player_name(game, 1)
+    for position in game.positions():
+        if position.hand == hand:
+            yield picture.image(position.state[0], names=names, width=width)
+
+
 def write_gif(pictures: Sequence[np.ndarray], path: str | Path, seconds: float = 1.0) -> None:
     """Write pictures, uint8 (height, width, 3) each, as a GIF that plays in a loop.
 
@@ -51,9 +61,23 @@ def write_gif(pictures: Sequence[np.ndarray], path: str | Path, seconds: float =
     Raises ValueError if there are no pictures, if the path does not end in ``.gif``, or for less than 0.02
     seconds, which viewers do not support; OSError if the file cannot be written.
     """
+    check_gif(path, seconds)
+    write_bytes(path, as_gif(pictures, seconds))
+
+
+def as_png(drawn: np.ndarray) -> bytes:
+    """Return a picture, uint8 (height, width, 3), as a PNG file."""
+    from PIL import Image
+
+    file = io.BytesIO()
+    Image.fromarray(drawn).save(file, "PNG")
+    return file.getvalue()
+
+
+def as_gif(pictures: Sequence[np.ndarray], seconds: float = 1.0) -> bytes:
+    """Return what `write_gif` writes. Raises ValueError if there are no pictures."""
     from PIL import Image  # `picture` reports what to install if it is missing
 
-    check_gif(path, seconds)
     if not len(pictures):
         raise ValueError("a GIF needs at least one picture")
     chosen = np.concatenate([pictures[0], pictures[len(pictures) // 2], pictures[-1]])
@@ -65,7 +89,7 @@ def write_gif(pictures: Sequence[np.ndarray], path: str | Path, seconds: float =
     frames[0].save(
         file, "GIF", save_all=True, append_images=frames[1:], duration=milliseconds, loop=0, disposal=1
     )
-    write_bytes(path, file.getvalue())
+    return file.getvalue()
 
 
 def check_gif(path: str | Path, seconds: float) -> None:

@@ -22,6 +22,7 @@ from gin_env.game.streams import check_seed, fresh_seed
 from gin_env.observations.views import PlayerView
 from gin_env.records import GameRecord, Player, RecordedGames, read_one, resume, to_line
 from gin_env.support import atomic
+from gin_env.ui.opponents import find_opponent
 
 PERSON, BOT = 0, 1
 PERSON_PLAYER = Player("person")
@@ -77,6 +78,12 @@ class HumanGame:
     def _begin_hand(self) -> None:
         self._hand.state[:] = self._game.state
         self._hand.done[:] = False
+
+    @property
+    def opponent_name(self) -> str:
+        """What the opponent is called at the table."""
+        known = find_opponent(self.opponent)
+        return self.bot.name if known is None else known.name
 
     @property
     def view(self) -> PlayerView:

@@ -36,15 +36,15 @@ Keys (or click on stock, upcard, cards and the words below):
   Enter, d     discard the card (or click on it again); with gin: go gin
   k            knock or go gin with it, otherwise with the best card
   x            discard a card that makes gin, without going gin
-  h, H         hint of a bot; choose the bot
-  b, B         belief about the other hand; choose the estimator
+  h            hint: the best moves compared
+  b            what they may hold
   t            score sheet, and your results against each bot
   q            save and quit
 """
 EXPLAINED = {"s": "stock", "u": "upcard", "p": "pass", "enter": "discard", "d": "discard", "k": "knock"} | {
     "x": "without_gin",
     "left": "choose", "right": "choose", **dict.fromkeys([*"1234567890", "minus"], "choose"),
-    "h": "hint", "H": "hint", "b": "belief",
+    "h": "hint", "b": "belief",
 }  # fmt: skip
 """Keys that show a reason when their action is not possible."""
 PATIENCE = 0.3
@@ -59,8 +59,8 @@ class PlayApp(TableApp):
     game : the game to play.
     save_to : file to which the game is saved after each action, from the person's first action until the game
         is over. If None, the game is not saved.
-    hint_bot : the initial bot for hints.
-    estimator : the initial estimator.
+    hint_bot : the bot that hints and reviews play the moves out with; None for the strongest.
+    estimator : estimates what the opponent holds.
     bot_delay : seconds before each action of the bot.
     letters : write suits as C, H, S, D.
     finished : called with each completed game.
@@ -86,9 +86,7 @@ class PlayApp(TableApp):
         *(Binding(key, f"pick({place})", show=False) for place, key in enumerate("1234567890")),
         Binding("minus", "pick(10)", show=False),
         Binding("h", "hint", "Hint"),
-        Binding("H", "choose_hint", "Bot", show=False),
-        Binding("b", "belief", "Belief"),
-        Binding("B", "choose_belief", "Estimator", show=False),
+        Binding("b", "belief", "Their cards"),
         Binding("t", "statistics", "Results", show=False),
         Binding("question_mark,f1", "help", "Help", key_display="?"),
         Binding("q", "quit", "Quit"),
@@ -99,7 +97,7 @@ class PlayApp(TableApp):
         self,
         game: HumanGame,
         save_to: Path | None = None,
-        hint_bot: str = "tonic",
+        hint_bot: str | None = None,
         estimator: str = "bayes",
         bot_delay: float = 0.6,
         letters: bool = False,
@@ -232,7 +230,7 @@ class PlayApp(TableApp):
             return not self.check_action(str(parameters[0]), ())
         if action == "next":
             return at_end
-        if action in ("stock", "upcard", "pass", "hint", "choose_hint", "belief") and at_end:
+        if action in ("stock", "upcard", "pass", "hint", "belief") and at_end:
             return False
         legal = self.game.legal()
         if action in ("stock", "upcard", "pass"):
@@ -248,7 +246,7 @@ class PlayApp(TableApp):
         return True
 
     def _cards(self) -> list[int]:
-        seat = describe_seat(self.game.view, self.game.opponent)
+        seat = describe_seat(self.game.view, self.game.opponent_name)
         return [card for group in seat.hand for card in group.cards]
 
     def _chosen_card(self) -> int:
@@ -275,10 +273,10 @@ class PlayApp(TableApp):
     def _why_not(self, action: str) -> str:
         if self.game.ended is not None:
             if action in ("hint", "belief"):
-                return "The hand is over; the belief is shown below it."
+                return "The hand is over: the review is below, with what they may have held."
             return f"The hand is over: Enter begins a new {'game' if self.game.is_over else 'hand'}."
         if self.game.waits_for_bot:
-            return f"It is {self.game.opponent}'s turn."
+            return f"It is {self.game.opponent_name}'s turn."
         if discard_options(self.game.view):
             if action == "without_gin":
                 return "x is for a chosen card that makes gin."
@@ -356,8 +354,8 @@ class PlayApp(TableApp):
 
     def action_statistics(self) -> None:
         """Show the score sheet, and the results against each bot."""
-        lines = [sheet_lines(self.game.record(), self.game.opponent).plain]
-        lines += describe_boxes(self.game.view, self.game.opponent)
+        lines = [sheet_lines(self.game.record(), self.game.opponent_name).plain]
+        lines += describe_boxes(self.game.view, self.game.opponent_name)
         if self._statistics is not None:
             lines += ["\nResults in all games\n", self._statistics.table()]
         self.push_screen(Page("\n".join(lines)))

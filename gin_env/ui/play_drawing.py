@@ -8,13 +8,14 @@ from __future__ import annotations
 from rich.style import Style
 from rich.text import Text
 
-from gin_env.game.actions import is_discard
-from gin_env.game.cards import NUM_CARDS, NUM_RANKS, SUITS
+from gin_env.game.cards import NUM_RANKS, SUITS
 from gin_env.game.state import NO_CARD
+from gin_env.observations.views import PlayerView
 from gin_env.records import GameRecord
-from gin_env.ui.hints import POINTS, Hint
+from gin_env.ui import advice_text
+from gin_env.ui.adviser import Advice
 from gin_env.ui.reveal import Showdown, ended_hands, inside
-from gin_env.ui.seat import YOU, HeatMap, Seat, action_name, card_name, card_names
+from gin_env.ui.seat import YOU, HeatMap, Seat, card_name, card_names
 from gin_env.ui.text import Group
 
 PAPER = "#fbfaf4"
@@ -24,7 +25,6 @@ NEW_PAPER = "#ffe9a0"
 GOLD, PALE = "#ffd25c", "#c4decf"
 RED_ON_FELT = "#ff9086"
 NAME_WIDTH = 7
-MAX_VALUES = 11
 LARGE_WIDTH = 6
 """Columns of a large card."""
 
@@ -192,31 +192,39 @@ def short_name(name: str, width: int) -> str:
     return name if len(name) <= width else name[: width - 1] + "…"
 
 
-def hint_lines(advice: Hint, bot: str, upcard: int, letters: bool, hand: int = 0) -> Text:
-    """Return a bot's hint: its action, named as `action_name` does, and its values of all actions."""
-    text = Text().append(f"{bot} would", "bold")
-    text.append(f"\n→ {action_name(advice.action, upcard, letters, hand)}", f"bold {GOLD}")
-    if not advice.values:
-        text.append(f"\n({bot} does not rate its moves)")
-        return text
-    points = advice.unit == POINTS
-    text.append("\nits values, in points:" if points else "\nits chances, per cent:")
-    for action, value in list(advice.values.items())[:MAX_VALUES]:
-        name = action_name(action, upcard, letters)
-        if is_discard(action) and len(advice.values) > 2:
-            name = ("knock " if action >= NUM_CARDS else "") + card_name(action % NUM_CARDS, letters)
-        elif not is_discard(action):
-            name = name.replace("draw from the stock", "stock")
-        number = f"{value:+.1f}" if points else f"{100 * value:.1f}"
-        text.append(f"\n{'→' if action == advice.action else ' '} {name:12}{number:>7}")
-    if len(advice.values) > MAX_VALUES:
-        text.append(f"\n  {len(advice.values) - MAX_VALUES} more are worse")
-    return text
+def deadwood_words(seat: Seat) -> str:
+    """Return the deadwood of the player's cards: before a discard, what the best discard leaves."""
+    cards = sum(len(group.cards) for group in seat.hand)
+    after = " after the best discard" if cards > seat.hand_size else ""
+    return f"deadwood {seat.deadwood}{after}"
 
 
-def belief_lines(belief: HeatMap, estimator: str) -> Text:
+def advice_lines(
+    advice: Advice, view: PlayerView, opponent: str, letters: bool, played: int | None = None
+) -> Text:
+    """Return the best moves as a table and the reason for the first in a sentence.
+
+    With `played`, the move that was played is among them, marked with a star.
+    """
+    best = advice_text.lines_of(advice, view, letters)[0]
+    text = Text().append(f"→ {best.move}", f"bold {GOLD}")
+    text.append(f"\n{'':11}{'win':>4}{'left':>5}{'help':>5}  risk", PALE)
+    for line in advice_text.lines_of(advice, view, letters, played):
+        name = (
+            line.move.replace("draw from the stock", "stock")
+            .replace("discard ", "")
+            .replace("knock with", "knock")
+        )
+        name = name.replace(" without going gin", "").replace("go gin with", "gin")
+        mark = "→" if line.action == best.action else "*" if line.action == played else " "
+        danger = line.danger.replace("medium", "mid")
+        text.append(f"\n{mark} {name:9}{line.win[:-2]:>4}{line.deadwood:>5}{line.helps:>5}  {danger}")
+    return text.append(f"\n{advice_text.why(advice, view, opponent, played, letters)}")
+
+
+def belief_lines(belief: HeatMap) -> Text:
     """Return the heat map with a heading, in six lines: per cent for each card, ■ for 100."""
-    return Text("\n").join([Text(f"What {estimator} believes, per cent", "bold"), _heat_cells(belief)])
+    return Text("\n").join([Text("What they may hold, per cent", "bold"), _heat_cells(belief)])
 
 
 def _heat_cells(belief: HeatMap) -> Text:

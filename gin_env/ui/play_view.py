@@ -9,14 +9,16 @@ from textual.containers import Container, Vertical, VerticalScroll
 from textual.widgets import Static
 
 from gin_env.ui import play_drawing as draw
+from gin_env.ui.adviser import Adviser
 from gin_env.ui.discards import best_knock, discard_options
-from gin_env.ui.hints import hint
-from gin_env.ui.human_game import EndedHand, HumanGame
+from gin_env.ui.human_game import PERSON, EndedHand, HumanGame
 from gin_env.ui.play_widgets import CardPlace, Pile
 from gin_env.ui.reveal import describe_showdown, game_result
+from gin_env.ui.review import review_hand
+from gin_env.ui.review_text import review_text
 from gin_env.ui.seat import HeatMap, Seat, card_name, describe_seat, heat_map, last_turn
 from gin_env.ui.statistics import Statistics
-from gin_env.ui.table_app import BOT, ESTIMATOR, WIDE, TableView
+from gin_env.ui.table_app import ESTIMATOR, WIDE, TableView
 
 PLACES = 11
 
@@ -34,7 +36,7 @@ class PlayView(TableView):
     def __init__(
         self,
         game: HumanGame,
-        hint_bot: str,
+        hint_bot: str | None,
         estimator: str,
         letters: bool,
         statistics: Statistics | None = None,
@@ -78,22 +80,22 @@ class PlayView(TableView):
         """Redraw what has changed."""
         boxes, width, ended = self._fit(), self.app.size.width, self.game.ended
         self.set_class(ended is not None, "ended")
-        seat = describe_seat(self.game.view, self.game.opponent, self._letters)
-        self._write("title", draw.title_line(seat, self.game.opponent, width - 2))
+        seat = describe_seat(self.game.view, self.game.opponent_name, self._letters)
+        self._write("title", draw.title_line(seat, self.game.opponent_name, width - 2))
         if ended is None:
             self._show_table(seat, boxes)
         else:
             self._show_end(ended, width)
 
     def _show_table(self, seat: Seat, boxes: bool) -> None:
-        opponent, letters, large = self.game.opponent, self._letters, self.has_class("large")
+        opponent, letters, large = self.game.opponent_name, self._letters, self.has_class("large")
         self._write("theirs", draw.their_hand(seat, opponent, letters, boxes, large))
         self._write("stock", draw.stock_drawing(seat, boxes, large))
         self._write("upcard", draw.upcard_drawing(seat, letters, boxes, large))
         room = 29 if boxes else self.app.size.width - 24
         self._write("pile", draw.pile_drawing(seat, letters, boxes, room))
         cards = [card for group in seat.hand for card in group.cards]
-        self._write("mine-title", f"You: {len(cards)} cards, deadwood {seat.deadwood}")
+        self._write("mine-title", f"You: {len(cards)} cards, {draw.deadwood_words(seat)}")
         if self.chosen is not None and not (seat.my_turn and self.chosen < len(cards)):
             self.chosen = None
         places = list(self.query(CardPlace))
@@ -110,30 +112,28 @@ class PlayView(TableView):
         self._write("sheet", draw.sheet_lines(self.game.record(), opponent) if large else "")
         self._show_hint(seat)
         belief = self._belief() if self.belief_on else ""
-        self._write(
-            "belief", belief if isinstance(belief, str) else draw.belief_lines(belief, self.estimator)
-        )
+        self._write("belief", belief if isinstance(belief, str) else draw.belief_lines(belief))
         turns = self.query_one("#turns", VerticalScroll)
         self.call_after_refresh(turns.scroll_end, animate=False)  # once the hint has its height
 
     def _show_hint(self, seat: Seat) -> None:
         text: Any = ""
         if self.hint_on and not seat.my_turn:
-            text = f"{self.hint_bot}: the hint comes when it is your turn"
+            text = "The hint comes when it is your turn."
         elif self.hint_on:
             view = self.game.view
-            hinted = self._think(BOT, self.hint_bot, view, lambda bot: hint(bot, view))
-            if hinted is None:
-                text = f"{self.hint_bot} is thinking ..."
-            elif isinstance(hinted, Exception):
-                text = f"{self.hint_bot} has no hint: {hinted}"
+            advice = self._ask_adviser(view, lambda adviser: adviser.advise(view))
+            if advice is None:
+                text = "The moves are played out ..."
+            elif isinstance(advice, Exception):
+                text = f"There is no hint: {advice}"
             else:
-                text = draw.hint_lines(hinted, self.hint_bot, seat.upcard, self._letters, int(view.hands[0]))
+                text = draw.advice_lines(advice, view, self.game.opponent_name, self._letters)
         self._write("hint", text)
         self.query_one("#hint").display = self.hint_on
 
     def _show_end(self, ended: EndedHand, width: int) -> None:
-        opponent = self.game.opponent
+        opponent = self.game.opponent_name
         showdown = describe_showdown(ended.view, ended.hands, opponent, self._letters)
         large = self.has_class("large")
         text = draw.showdown_lines(showdown, opponent, self._letters, width >= WIDE, large=large)
@@ -143,21 +143,24 @@ class PlayView(TableView):
         if self.notice:
             text.append(f"\n{self.notice}", draw.GOLD)
         if self.statistics is not None:
-            text.append(f"\nAgainst {opponent}: {self.statistics.against(opponent).text}.", draw.PALE)
+            text.append(
+                f"\nAgainst {opponent}: {self.statistics.against(self.game.opponent).text}.", draw.PALE
+            )
+        text.append(f"\n\n{self._review(ended)}")
         belief = self._belief()
         text.append("\n\n")
         if isinstance(belief, str):
             text.append(belief)
         else:
-            heading = f"What {self.estimator} believed, per cent"
+            heading = "What you could believe, per cent"
             text.append(draw.belief_and_truth(belief, ended.hands[1], heading, width >= WIDE))
         self._write("end-text", text)
 
     def _said(self, seat: Seat, cards: list[int], two_lines: bool) -> str:
         """Return the lines above the footer: the opponent's last turn and the player's options."""
-        waiting = f"{self.game.opponent} is thinking ..." if self.thinking else seat.prompt
+        waiting = f"{self.game.opponent_name} is thinking ..." if self.thinking else seat.prompt
         now = self.notice or self._about_chosen(cards) or waiting
-        before = last_turn(seat, self.game.opponent)
+        before = last_turn(seat, self.game.opponent_name)
         return f"{before}\n{now}" if before and two_lines else now
 
     def _about_chosen(self, cards: list[int]) -> str:
@@ -177,12 +180,28 @@ class PlayView(TableView):
         knock = "" if option.knock is None else ", k knocks"
         return f"{name} leaves {option.deadwood} deadwood: Enter discards it{knock}."
 
+    def _review(self, ended: EndedHand) -> str:
+        """Return the review of the hand, after a game that of all its hands, or why there is none yet."""
+        game = self.game
+        record = game.record()
+        hands = [len(record.hands) - 1] if not game.is_over else list(range(len(record.hands)))
+
+        def compute(adviser: Adviser) -> str:
+            positions = record.positions()
+            reviews = [review_hand(record, positions, hand, PERSON, adviser) for hand in hands]
+            return review_text(record, positions, reviews, adviser.label, letters=self._letters)
+
+        found = self._ask_adviser(ended.view, compute)
+        if found is None:
+            return "Your choices are played out ..."
+        return f"There is no review: {found}" if isinstance(found, Exception) else str(found)
+
     def _belief(self) -> HeatMap | str:
         """Return the belief, or a sentence with the reason why there is none."""
         view = self.game.view
         chances = self._think(ESTIMATOR, self.estimator, view, lambda one: one.estimate(view)[0].tolist())
         if chances is None:
-            return f"{self.estimator} is thinking ..."
+            return "The chances are worked out ..."
         if isinstance(chances, Exception):
-            return f"{self.estimator} has no belief: {chances}"
+            return f"There are no chances: {chances}"
         return heat_map(chances, self._letters)

@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from gin_env.agents import Agent
 from gin_env.game.words import rules_in_words
 from gin_env.records import GameRecord
 from gin_env.support.tables import table
-from gin_env.ui import replay_text
-from gin_env.ui.opinions import Judgement
-from gin_env.ui.seat import action_name
+from gin_env.ui.review import Choice, totals_of
+from gin_env.ui.review_text import moves_of, step_of, summary
 from gin_env.ui.table_app import TableApp  # first: its ImportError names what to install
 
 from textual.binding import Binding  # isort: skip
@@ -31,19 +29,16 @@ Keys:
   down, up         next hand; start of this hand, then hand before
   Home, End        first deal, end of the game
   w, W             the worst move, then the next worst; back
-  t                table of mistakes: choose one to go there
-  o                what every bot would have played
-  h, H             one bot's opinion with its values; choose the bot
-  b, B             belief about the other hand and the truth;
-                   choose the estimator
+  t                review: what cards and choices were worth, and a
+                   table of mistakes: choose one to go there
+  h                the best moves compared with the one played
+  b                what the other player may hold, and the truth
   v                belief of the player to move, or of one player
   PageUp, PageDown scroll
   q                quit
 
 The card that is played next is marked ▲▲ (or >), the one just drawn
 "new" (or *).
-A number after a bot's name rates the move that was played: points
-compared with the bot's own choice, or its probability.
 """
 
 
@@ -52,7 +47,7 @@ class ReplayApp(TableApp):
 
     Parameters
     ----------
-    game, bots, judge, estimator, letters : as for `ReplayView`.
+    game, judge, players, estimator, letters : as for `ReplayView`.
     most : maximum number of lines in the table of mistakes.
     """
 
@@ -67,12 +62,9 @@ class ReplayApp(TableApp):
         Binding("end", "go_to(-1)", show=False),
         Binding("w", "worst(1)", "Worst"),
         Binding("W", "worst(-1)", show=False),
-        Binding("t", "mistakes", "Table"),
-        Binding("o", "opinions", "Opinions"),
+        Binding("t", "mistakes", "Review"),
         Binding("h", "hint", "Hint"),
-        Binding("H", "choose_hint", show=False),
-        Binding("b", "belief", "Belief"),
-        Binding("B", "choose_belief", show=False),
+        Binding("b", "belief", "Their cards"),
         Binding("v", "viewer", show=False),
         Binding("pagedown", "scroll_page(1)", show=False),
         Binding("pageup", "scroll_page(-1)", show=False),
@@ -84,13 +76,13 @@ class ReplayApp(TableApp):
     def __init__(
         self,
         game: GameRecord,
-        bots: Sequence[str] = (),
-        judge: Agent | None = None,
+        judge: str | None = None,
+        players: Sequence[int] = (0, 1),
         most: int = 10,
         estimator: str = "bayes",
         letters: bool = False,
     ) -> None:
-        super().__init__(ReplayView(game, bots, judge, estimator, letters))
+        super().__init__(ReplayView(game, judge, players, estimator, letters))
         self._most = most
         self._letters = letters
         self._rank = -1  # index of the mistake shown last
@@ -116,38 +108,48 @@ class ReplayApp(TableApp):
     def action_worst(self, step: int) -> None:
         """Go to the move with the largest loss, then to the others in order of loss (1), or back (-1)."""
 
-        def go(worst: list[Judgement]) -> None:
-            self._rank = min(max(self._rank + step, 0), len(worst) - 1)
-            self.action_go_to(self.shown.decisions[worst[self._rank].step - 1])
+        def go() -> None:
+            worst = self._worst()
+            if worst:
+                self._rank = min(max(self._rank + step, 0), len(worst) - 1)
+                self.action_go_to(self.shown.place_of(worst[self._rank]))
 
-        self.shown.ask_worst(go)
+        self.shown.ask_reviews(go)
+
+    def _worst(self) -> list[Choice]:
+        """Return the mistakes, and say so if there are none."""
+        worst = self.shown.mistakes()
+        if not worst:
+            self.shown.notify("No choice was clearly worse than the best.", markup=False)
+        return worst
 
     def action_mistakes(self) -> None:
-        """Show the table of mistakes; choosing a line goes to its position."""
-        self.shown.ask_worst(self._show_mistakes)
+        """Show the review; choosing a mistake goes to its position."""
+        self.shown.ask_reviews(self._show_mistakes)
 
-    def _show_mistakes(self, worst: list[Judgement]) -> None:
-        if self.shown.judge is None:
+    def _show_mistakes(self) -> None:
+        worst = self._worst()[: self._most]
+        if not worst:
             return
-        worst = worst[: self._most]
-        header = ["step", "hand", "player", "played", "best", "lost"]
+        positions, names = self.shown.positions, self.shown.names
+        places = [self.shown.place_of(one) for one in worst]
         rows = [
             [
-                str(one.step),
+                str(step_of(positions, one)),
                 str(one.hand + 1),
-                draw.short_name(self.shown.names[one.player], 8),
-                self._short(one, one.played),
-                self._short(one, one.best),
-                f"{one.loss:.1f}",
+                draw.short_name(names[positions[place].player], 8),
+                *(name.replace("draw from the ", "") for name in moves_of(positions, one, self._letters)),
+                f"{one.lost:.1f}",
             ]
-            for one in worst
+            for one, place in zip(worst, places, strict=True)
         ]
+        header = ["step", "hand", "player", "played", "better", "lost"]
         heading, *lines = table(header, rows, left=(2, 3, 4)).split("\n")
-        totals = replay_text.losses_by_player(
-            self.shown.game, list(self.shown.judgements.values()), self.shown.judge.name
-        )
-        places = [self.shown.decisions[one.step - 1] for one in worst]
         here = lines[places.index(self.shown.place)] if self.shown.place in places else lines[0]
+        totals = [
+            summary(totals_of([one for one in self.shown.reviews if one.player == player]), names[player])
+            for player in self.shown.players
+        ]
 
         def chosen(line: str | None) -> None:
             if line is not None:
@@ -155,21 +157,6 @@ class ReplayApp(TableApp):
                 self.action_go_to(places[self._rank])
 
         self.push_screen(ChoiceDialog("\n".join([*totals, "", f"  {heading}"]), lines, here), chosen)
-
-    def _short(self, one: Judgement, action: int) -> str:
-        """Return an action in a few letters."""
-        public = self.shown.positions[self.shown.decisions[one.step - 1]].state["public"][0]
-        return action_name(action, int(public["upcard"]), self._letters).replace("draw from the ", "")
-
-    def action_opinions(self) -> None:
-        """Show or hide the actions that every bot would have played."""
-        self.shown.opinions_on, self.shown.hint_on = not self.shown.opinions_on, False
-        self._show()
-
-    def action_hint(self) -> None:
-        """Show or hide one bot's opinion, with its values."""
-        self.shown.opinions_on = False
-        super().action_hint()
 
     def action_viewer(self) -> None:
         """Show the belief of the player to move, of player 0, or of player 1."""

@@ -1,16 +1,15 @@
-"""Drawings used only by the replay screen: open hands, moves, opinions of bots."""
+"""Drawings used only by the replay screen: open hands and moves."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from rich.style import Style
 from rich.text import Text
 
 from gin_env.game.cards import NUM_CARDS
 from gin_env.ui import play_drawing as draw
-from gin_env.ui.hints import POINTS, Hint
-from gin_env.ui.seat import Seat, Turn, action_name
+from gin_env.ui.seat import Seat, Turn
 
 
 def hand_drawing(
@@ -45,7 +44,7 @@ def last_move(turns: Sequence[Turn], names: tuple[str, str]) -> str:
         return "The cards have been dealt."
     turn = turns[-1]
     if turn.discarded:
-        did = f"discarded {turn.discarded.replace(' knock', ' and knocked')}"
+        did = f"discarded {turn.discarded.replace(' knock', ' and knocked').replace(' gin', ' and went gin')}"
     elif turn.took.startswith("stock "):
         did = f"drew {turn.took.removeprefix('stock ')} from the stock"
     else:
@@ -60,30 +59,3 @@ def column_names(names: tuple[str, str]) -> tuple[str, str]:
     if first != second:
         return first, second
     return "…" + names[0][1 - width :], "…" + names[1][1 - width :]
-
-
-def opinion_lines(played: int, asked: Mapping[str, Hint | None], upcard: int, letters: bool) -> Text:
-    """Return each action with the bots that would play it, starting with the played one.
-
-    A bot whose hint is None has not been asked yet.
-    """
-    answers = {name: opinion for name, opinion in asked.items() if opinion is not None}
-    text = Text().append("What each bot would play", "bold")
-    for action in dict.fromkeys([played, *(opinion.action for opinion in answers.values())]):
-        bots = [name + _worth(one, played) for name, one in answers.items() if one.action == action]
-        text.append(f"\n{action_name(action, upcard, letters)}", draw.GOLD)
-        text.append(" (as played)" if action == played else "")
-        text.append(f"\n  {', '.join(bots) or 'nobody'}")
-    waiting = [name for name, opinion in asked.items() if opinion is None]
-    if waiting:
-        text.append(f"\nasking {waiting[0]} ...")
-    return text
-
-
-def _worth(opinion: Hint, played: int) -> str:
-    """Return a bot's value of the move that was played, if the bot has values."""
-    if played not in opinion.values:
-        return ""
-    if opinion.unit == POINTS:
-        return f" {opinion.values[played] - opinion.values[opinion.action]:+.1f}"
-    return f" {100 * opinion.values[played]:.0f}%"  # no blank, since it might end a line

@@ -1,4 +1,4 @@
-"""Contents of the replay screen: a position of a recorded game with both hands open, opinions, belief."""
+"""Contents of the replay screen: a position of a recorded game with both hands open, its review, belief."""
 
 from __future__ import annotations
 
@@ -10,17 +10,15 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.widgets import Static
 
-from gin_env import agents
-from gin_env.agents import Agent
 from gin_env.records import GameRecord, Position
 from gin_env.ui import play_drawing as draw
 from gin_env.ui import replay_text
-from gin_env.ui.hints import Hint, hint
-from gin_env.ui.opinions import Judgement, judge
-from gin_env.ui.replay_drawing import column_names, hand_drawing, last_move, opinion_lines
+from gin_env.ui.adviser import Adviser
+from gin_env.ui.replay_drawing import column_names, hand_drawing, last_move
 from gin_env.ui.reveal import describe_showdown
+from gin_env.ui.review import Choice, HandReview, mistakes_of, review_hand
 from gin_env.ui.seat import Seat, Turn, action_name, both_turns, describe_seat, heat_map
-from gin_env.ui.table_app import BOT, ESTIMATOR, TableView
+from gin_env.ui.table_app import ADVISER, ESTIMATOR, TableView
 
 NAME_WIDTH = 14
 LONG_LINES = 54
@@ -35,9 +33,8 @@ class ReplayView(TableView):
     Parameters
     ----------
     game : the game.
-    bots : bots whose opinion of each move is shown; one that cannot be made is left out with a message.
-    judge : the bot whose values determine the worst moves; None for no such list.
-    estimator, letters : as for `TableView`.
+    judge, estimator, letters : as `hint_bot`, `estimator` and `letters` of `TableView`.
+    players : the players whose choices are reviewed.
 
     Attributes
     ----------
@@ -45,30 +42,26 @@ class ReplayView(TableView):
     decisions : the indices of the positions in which a player made a decision: the steps.
     place : index in `positions` of the position that is shown.
     names : the players' labels.
-    judgements : judgements of the steps by their place, once `ask_worst` has been answered.
+    reviews : the reviews of all hands for each of `players`, once `ask_reviews` has been answered.
     judging : whether a thread computes them.
-    opinions_on : whether every bot's opinion is shown.
     viewer : the player whose belief is shown; None for the player to move.
     """
 
     def __init__(
-        self, game: GameRecord, bots: Sequence[str], judge: Agent | None, estimator: str, letters: bool
+        self, game: GameRecord, judge: str | None, players: Sequence[int], estimator: str, letters: bool
     ) -> None:
-        super().__init__(judge.name if judge is not None else "tonic", estimator, letters)
-        if judge is not None:
-            self._advisers[BOT, judge.name] = judge
+        super().__init__(judge, estimator, letters)
         self.game = game
         self.positions = game.positions()
         self.decisions = [place for place, position in enumerate(self.positions) if position.is_decision]
         self.place = 0
         first, second = (draw.short_name(name, NAME_WIDTH) for name in replay_text.names(game))
         self.names = (first, second)
-        self.judge = judge
-        self.judgements: dict[int, Judgement] = {}
-        self.judging = self._judged = False
-        self._waiting: list[Callable[[list[Judgement]], None]] = []
-        self._bots = list(bots or agents.quick_names())
-        self.opinions_on = False
+        self.players = players
+        self.reviews: list[HandReview] = []
+        self.judging = False
+        self._progress = ""
+        self._waiting: list[Callable[[], None]] = []
         self.viewer: int | None = None
 
     @property
@@ -151,14 +144,14 @@ class ReplayView(TableView):
         view = self.position.view(viewer)
         chances = self._think(ESTIMATOR, self.estimator, view, lambda one: one.estimate(view)[0].tolist())
         if chances is None:
-            self._write("belief", f"{self.estimator} is thinking ...")
+            self._write("belief", "The chances are worked out ...")
             return
         if isinstance(chances, Exception):
-            self._write("belief", f"{self.estimator} failed: {chances}")
+            self._write("belief", f"There are no chances: {chances}")
             return
         belief = heat_map(chances, self._letters)
         hand = int(self.position.state["private"]["hand"][0][1 - viewer])
-        heading = f"What {self.names[viewer]} believes ({self.estimator}), per cent"
+        heading = f"What {self.names[viewer]} can believe, per cent"
         truth = f"what {self.names[1 - viewer]} holds"
         wide = self.app.size.width >= HEAT_AND_TRUTH
         self._write("belief", draw.belief_and_truth(belief, hand, heading, wide, truth))
@@ -175,98 +168,80 @@ class ReplayView(TableView):
         return f"Step {step} of {len(self.decisions)}, {self.names[self.position.player]}: {what}"
 
     def _about_move(self, upcard: int) -> Text:
-        """Return the bots' opinions of the move, for the bots that are shown."""
+        """Return the advice for this position, and what the move that was played lost."""
         parts, action = [], self.position.action
-        judged = self.judgements.get(self.place)
-        if judged is not None and self.judge is not None:
-            best = action_name(judged.best, upcard, self._letters)
-            lost = f"this loses {judged.loss:.1f} points, {best} is better" if judged.loss else "this is best"
-            parts.append(Text(f"{self.judge.name}: {lost}", draw.GOLD))
-        if self.judging and self.judge is not None:
-            parts.append(Text(f"{self.judge.name} is judging all {len(self.decisions)} moves ...", draw.GOLD))
-        if action is None and (self.opinions_on or self.hint_on):
+        if self.judging:
+            parts.append(Text(self._progress, draw.GOLD))
+        mistake = next((one for one in self.mistakes() if self.place_of(one) == self.place), None)
+        if mistake is not None:
+            parts.append(Text(f"This loses {mistake.lost:.1f} points.", draw.GOLD))
+        if action is None and self.hint_on:
             parts.append(Text("Nobody decides here."))
-        elif action is not None and self.opinions_on:
-            parts.append(opinion_lines(action, self._ask_all(), upcard, self._letters))
         elif action is not None and self.hint_on:
-            opinion = self._opinion(self.hint_bot)
-            if opinion is None:
-                parts.append(Text(f"{self.hint_bot} is thinking ..."))
-            elif isinstance(opinion, Exception):
-                parts.append(Text(f"{self.hint_bot} failed: {opinion}"))
+            view = self.position.view()
+            advice = self._ask_adviser(view, lambda adviser: adviser.advise(view, action))
+            if advice is None:
+                parts.append(Text("The moves are played out ..."))
+            elif isinstance(advice, Exception):
+                parts.append(Text(f"There is no hint: {advice}"))
             else:
-                parts.append(draw.hint_lines(opinion, self.hint_bot, upcard, self._letters))
+                opponent = self.names[1 - self.position.player]
+                parts.append(draw.advice_lines(advice, view, opponent, self._letters, action))
         return Text("\n").join([*parts, Text("")]) if parts else Text("")
 
-    # --- Asking bots ----------------------------------------------------------------------------------
+    # --- Reviews --------------------------------------------------------------------------------------
 
-    def _opinion(self, name: str) -> Hint | Exception | None:
-        """Return a bot's opinion of this position, None while a thread asks it, or why there is none."""
-        view = self.position.view()
-        answer: Hint | Exception | None = self._think(BOT, name, view, lambda bot: hint(bot, view))
-        return answer
+    def mistakes(self) -> list[Choice]:
+        """Return the mistakes found so far, the costliest first."""
+        return mistakes_of(self.reviews)
 
-    def _ask_all(self) -> dict[str, Hint | None]:
-        """Return the opinions so far, and ask the next bot: one at a time, for the position that is shown.
+    def place_of(self, choice: Choice) -> int:
+        """Return the index of a choice's position in `positions`."""
+        places = (place for place in self.decisions if self.positions[place].hand == choice.hand)
+        return next(place for place in places if self.positions[place].step == choice.step)
 
-        A bot that cannot be asked is left out from then on, with a message.
-        """
-        view, asked, asking = self.position.view(), dict[str, Hint | None](), False
-        for name in list(self._bots):
-            answer = self._answer_of(BOT, name, view) if asking else self._opinion(name)
-            asking = asking or answer is None
-            if isinstance(answer, Exception):
-                self._bots.remove(name)
-                self.notify(f"{name}: {answer}", severity="error", markup=False)
-            else:
-                asked[name] = answer
-        return asked
-
-    def ask_worst(self, then: Callable[[list[Judgement]], None]) -> None:
-        """Call `then` with the moves that lost points, the worst first, once a thread has judged all moves.
-
-        It is not called without a judge, if no move lost points, or if the judge fails; a message says so.
-        """
-        if self.judge is None:
-            self.notify("Mistakes are not counted: --judge names a bot with values.", markup=False)
+    def ask_reviews(self, then: Callable[[], None]) -> None:
+        """Call `then` once a thread has reviewed all hands; it is not called if that fails."""
+        if self.reviews:
+            then()
             return
         self._waiting.append(then)
-        if self._judged:
-            self._answer_worst()
-        elif not self.judging:
+        if not self.judging:
             self.judging = True
+            self._progress = "The choices are played out ..."
             self.show()
-            self.run_worker(self._judge_all, thread=True, exit_on_error=False)
+            self.run_worker(self._review_all, thread=True, exit_on_error=False)
 
-    def _judge_all(self) -> None:
-        """Judge all moves; runs in a thread."""
-        judging = self.judge
-        if judging is None:
-            return
-        judgements: list[Judgement] | Exception
+    def _review_all(self) -> None:
+        """Review all hands; runs in a thread."""
+        found: list[HandReview] | Exception
         try:
             with self._thinking:
-                judgements = judge([self.positions[place] for place in self.decisions], judging)
+                key = ADVISER, self._hint_bot or ""
+                adviser = self._advisers[key] = self._advisers.get(key) or Adviser(self._hint_bot)
+                found = []
+                for hand in range(len(self.game.hands)):
+                    text = f"Hand {hand + 1} of {len(self.game.hands)} is played out ..."
+                    self.app.call_from_thread(self._show_progress, text)
+                    found += [
+                        review_hand(self.game, self.positions, hand, player, adviser)
+                        for player in self.players
+                    ]
         except Exception as error:  # a user's own bot can raise anything
-            judgements = error
-        self.app.call_from_thread(self._judged_all, judgements)
+            found = error
+        self.app.call_from_thread(self._reviewed, found)
 
-    def _judged_all(self, judgements: list[Judgement] | Exception) -> None:
-        self.judging = False
-        if isinstance(judgements, Exception):
-            self._waiting.clear()
-            self.notify(str(judgements), severity="error", markup=False)
-        else:
-            self._judged = True
-            self.judgements = {self.decisions[one.step - 1]: one for one in judgements}
-            self._answer_worst()
+    def _show_progress(self, text: str) -> None:
+        self._progress = text
         self.show()
 
-    def _answer_worst(self) -> None:
-        worst = replay_text.worst_moves(list(self.judgements.values()))
+    def _reviewed(self, found: list[HandReview] | Exception) -> None:
+        self.judging = False
         waiting, self._waiting = self._waiting, []
-        if not worst and self.judge is not None:
-            self.notify(f"No move lost points by the values of {self.judge.name}.", markup=False)
-            return
-        for then in waiting:
-            then(worst)
+        if isinstance(found, Exception):
+            self.notify(str(found), severity="error", markup=False)
+        else:
+            self.reviews = found
+            for then in waiting:
+                then()
+        self.show()

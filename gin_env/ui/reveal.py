@@ -45,8 +45,8 @@ def describe_showdown(
     score = " ".join([score, *describe_boxes(view, opponent, me)])
     if outcome == VOID:
         deals = "The same player" if public["rules"]["void_dealer"] == VOID_SAME else "The other player"
-        steps = [f"The stock has run out: the hand is void and nobody scores. {deals} deals.", score]
-        return Showdown("The hand is void", hand_groups(hands[0]), hand_groups(hands[1]), steps)
+        steps = [f"The stock has run out, so nobody scores. {deals} deals.", score]
+        return Showdown("Nobody wins the hand", hand_groups(hands[0]), hand_groups(hands[1]), steps)
     side = 0 if knocker == player else 1
     knocking, defending = hands[side], hands[1 - side]
     laid = hand_groups(knocking)

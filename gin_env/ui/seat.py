@@ -11,13 +11,7 @@ from typing import NamedTuple
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, RANKS, SUITS, cards_of
 from gin_env.game.melds import deadwood
-from gin_env.game.state import (
-    DISCARD,
-    NO_CARD,
-    OFFER,
-    OVER,
-    STOCK_ONLY,
-)
+from gin_env.game.state import BIG_GIN, DISCARD, GIN, NO_CARD, OFFER, OVER, STOCK_ONLY
 from gin_env.game.words import limit_if_varying
 from gin_env.observations.views import PlayerView
 from gin_env.ui.discards import best_knock, discard_options
@@ -33,7 +27,7 @@ class Turn(NamedTuple):
     took: str
     """``"stock"``, ``"stock 5♥"`` (their own), ``"9♦"`` (the upcard) or ``"pass"``."""
     discarded: str
-    """``"K♠"``, ``"K♠ knock"``, or empty before the discard."""
+    """``"K♠"``, ``"K♠ knock"``, ``"K♠ gin"``, or empty before the discard."""
 
 
 @dataclass
@@ -43,6 +37,7 @@ class Seat:
     hand: list[Group]
     """The player's cards: the melds that leave the least deadwood, then the deadwood."""
     deadwood: int
+    """Deadwood of the player's cards; before a discard, what the best discard leaves."""
     known: list[int]
     """Cards that the opponent took from the pile and still holds."""
     closed: int
@@ -62,6 +57,8 @@ class Seat:
     """Maximum deadwood for a knock, if it differs from hand to hand; otherwise None."""
     dealt_by_me: bool
     my_turn: bool
+    hand_size: int
+    """Number of cards in a hand between turns."""
     prompt: str
     turns: list[Turn] = field(default_factory=list)
 
@@ -82,7 +79,7 @@ def describe_seat(view: PlayerView, opponent: str, letters: bool = False) -> Sea
     size = int(public["rules"]["hand_size"]) + (their_turn and phase == DISCARD)
     return Seat(
         hand=hand_groups(hand),
-        deadwood=deadwood(hand),
+        deadwood=_deadwood_after(view, hand),
         known=cards_of(known),
         closed=size - known.bit_count(),
         upcard=int(public["upcard"]),
@@ -96,9 +93,16 @@ def describe_seat(view: PlayerView, opponent: str, letters: bool = False) -> Sea
         limit=limit_if_varying(public),
         dealt_by_me=int(public["dealer"]) == player,
         my_turn=my_turn,
+        hand_size=int(public["rules"]["hand_size"]),
         prompt=_prompt(view, phase, int(public["upcard"]), opponent, letters),
         turns=_turns(view, player, draws, letters),
     )
+
+
+def _deadwood_after(view: PlayerView, hand: int) -> int:
+    """Return the deadwood of a hand, or what its best discard leaves."""
+    possible = [option for option in discard_options(view).values() if option.discard is not None]
+    return min((option.deadwood for option in possible), default=deadwood(hand))
 
 
 def card_name(card: int, letters: bool = False) -> str:
@@ -139,7 +143,7 @@ def last_turn(seat: Seat, opponent: str) -> str:
     did = {"pass": "passed", "stock": "drew from the stock"}.get(last.took, f"took {last.took}")
     if not last.discarded:
         return f"{opponent} {did}."
-    discarded = last.discarded.replace(" knock", " to knock")
+    discarded = last.discarded.replace(" knock", " to knock").replace(" gin", " to go gin")
     return f"{opponent} {did} and discarded {discarded}."
 
 
@@ -147,7 +151,8 @@ def _prompt(view: PlayerView, phase: int, upcard: int, opponent: str, letters: b
     if phase == OVER:
         return "The hand is over."
     if not view.masks().any():
-        return f"{opponent} is to {'discard' if phase == DISCARD else 'draw or pass'} ..."
+        choice = {DISCARD: "discard", OFFER: "take the upcard or pass"}.get(phase, "draw")
+        return f"{opponent} is to {choice} ..."
     if phase == DISCARD:
         options = discard_options(view)
         best = best_knock(options)
@@ -167,6 +172,7 @@ def _prompt(view: PlayerView, phase: int, upcard: int, opponent: str, letters: b
 def _turns(view: PlayerView, player: int, draws: list[int], letters: bool) -> list[Turn]:
     turns: list[Turn] = []
     own_draws = iter(draws)
+    gin = int(view.records["public"]["outcome"][0]) in (GIN, BIG_GIN)
     for who, action, card in view.history():
         own = who == player
         if action == PASS:
@@ -176,7 +182,7 @@ def _turns(view: PlayerView, player: int, draws: list[int], letters: bool) -> li
         elif action == DRAW_UPCARD:
             turns.append(Turn(own, card_name(card, letters), ""))
         else:
-            knock = " knock" if action >= KNOCK else ""
+            knock = "" if action < KNOCK else " gin" if gin else " knock"
             turns[-1] = turns[-1]._replace(discarded=card_name(card, letters) + knock)
     return turns
 

@@ -6,10 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from gin_env import agents, estimators
-from gin_env.agents import Agent
 from gin_env.observations.views import PlayerView
-from gin_env.ui.hints import make_estimator
+from gin_env.ui.adviser import Adviser, estimator_of_hand
 
 try:
     from textual.app import App, ComposeResult
@@ -18,8 +16,6 @@ try:
     from textual.widgets import Footer, Static
 except ImportError as error:
     raise ImportError('a screen in the terminal needs Textual: pip install "gin-env[play]"') from error
-
-from gin_env.ui.play_widgets import ChoiceDialog
 
 WIDE, HIGH = 80, 24
 """Minimum columns and lines for cards drawn as boxes."""
@@ -31,31 +27,23 @@ NARROWEST, LOWEST = 48, 13
 """Minimum columns and lines; a smaller screen shows only a request to enlarge it."""
 
 
-BOT, ESTIMATOR = "bot", "estimator"
+ADVISER, ESTIMATOR = "adviser", "estimator"
 MAX_ANSWERS = 5_000
 
 
-def make_bot(name: str) -> Agent:
-    """Return the bot of this name, as `gin_env.agents.make` does.
-
-    External programs are allowed, since the user names the bots that give hints.
-    """
-    return agents.make(name, programs=True)
-
-
 class TableView(Container):
-    """A table of cards with a bot's hint and an estimator's belief: the whole screen except the footer.
+    """A table of cards with advice and an estimator's belief: the whole screen except the footer.
 
     Parameters
     ----------
-    hint_bot : the bot whose hint is shown if `hint_on`.
+    hint_bot : the bot of the `Adviser` whose hint is shown if `hint_on`; None for the strongest.
     estimator : the estimator whose belief is shown if `belief_on`.
     letters : write suits as C, H, S, D.
     """
 
-    def __init__(self, hint_bot: str, estimator: str, letters: bool) -> None:
+    def __init__(self, hint_bot: str | None, estimator: str, letters: bool) -> None:
         super().__init__()
-        self.hint_bot, self.hint_on = hint_bot, False
+        self._hint_bot, self.hint_on = hint_bot, False
         self.estimator, self.belief_on = estimator, False
         self._letters = letters
         self._written: dict[str, Any] = {}
@@ -80,11 +68,15 @@ class TableView(Container):
         self._write("too-small", f"{width} x {height} is too small: {wanted}")
         return boxes
 
-    def _think(self, kind: str, name: str, view: PlayerView, compute: Callable[[Any], Any]) -> Any:
-        """Return the answer of a bot or estimator to a view, or None while a thread computes it.
+    def _ask_adviser(self, view: PlayerView, compute: Callable[[Adviser], Any]) -> Any:
+        """Return the adviser's answer as `_think` does."""
+        return self._think(ADVISER, self._hint_bot or "", view, compute)
 
-        `compute` is called with the bot or estimator. The screen is redrawn when the answer arrives. If the
-        computation fails, its exception is returned.
+    def _think(self, kind: str, name: str, view: PlayerView, compute: Callable[[Any], Any]) -> Any:
+        """Return the answer of an adviser or estimator to a view, or None while a thread computes it.
+
+        `compute` is called with the adviser or estimator. The screen is redrawn when the answer arrives. If
+        the computation fails, its exception is returned.
         """
         key = (kind, name, view.records.tobytes())
         answer = self._answer_of(kind, name, view)
@@ -102,9 +94,10 @@ class TableView(Container):
         kind, name, _ = key
         try:
             with self._thinking:
-                maker = make_bot if kind == BOT else make_estimator
                 if (kind, name) not in self._advisers:
-                    self._advisers[kind, name] = maker(name)
+                    self._advisers[kind, name] = (
+                        Adviser(name or None) if kind == ADVISER else estimator_of_hand(name)
+                    )
                 answer = compute(self._advisers[kind, name])
         except Exception as error:  # a user's own bot can raise anything
             answer = error
@@ -158,26 +151,3 @@ class TableApp(App[None]):
         """Show or hide the belief about the other hand."""
         self.shown.belief_on = not self.shown.belief_on
         self._show()
-
-    def action_choose_hint(self) -> None:
-        """Choose the bot that gives hints."""
-
-        def chosen(name: str | None) -> None:
-            if name is not None:
-                self.shown.hint_bot, self.shown.hint_on = name, True
-                self._show()
-
-        self.push_screen(ChoiceDialog("Whose hint?", agents.names(), self.shown.hint_bot), chosen)
-
-    def action_choose_belief(self) -> None:
-        """Choose the estimator whose belief is shown."""
-        names = [name for name in estimators.names() if name != "omniscient"]
-
-        def chosen(name: str | None) -> None:
-            if name is not None:
-                self.shown.estimator, self.shown.belief_on = name, True
-                self._show()
-
-        self.push_screen(
-            ChoiceDialog("Whose belief about the other hand?", names, self.shown.estimator), chosen
-        )

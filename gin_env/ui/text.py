@@ -176,7 +176,7 @@ def _now(public: np.void, names: Sequence[str]) -> str:
         return _outcome(public, names)
     who = names[public["to_move"]]
     if phase == DISCARD:
-        return f"{who} to discard, or to knock with a discard"
+        return f"{who} to discard"
     if phase == STOCK_ONLY:
         return f"{who} must draw from the stock: both have passed"
     upcard = card_symbol(int(public["upcard"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -99,6 +100,22 @@ def train_estimator(
         trained = by_name.train_estimator(name, games, seed, opponents.split("+"), progress.update, rules)
     trained.save(output)
     typer.echo(f"{trained}\nwritten to {output}")
+
+
+@app.command("puzzles", epilog="Example: `python -m research train puzzles puzzles.json --count 60`")
+def train_puzzles(
+    output: Annotated[Path, typer.Argument(help="Output file (.json)")],
+    count: Annotated[int, typer.Option(min=1, help="Number of puzzles")] = 60,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the hands")] = 1,
+) -> None:
+    """Find the positions of `gin-rummy puzzle`: bots differ, and rollouts decide."""
+    from research.recipes.puzzles import find_puzzles
+
+    check_targets(output)
+    with progress_bar(count, "puzzle") as progress:
+        found = find_puzzles(count, seed, progress.update)
+    output.write_text(json.dumps(found, ensure_ascii=False) + "\n", encoding="utf-8")
+    typer.echo(f"{count} puzzles written to {output}")
 
 
 @app.command("open-value", epilog="Example: `python -m research train open-value open-value.safetensors`")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-import numpy as np
 from hand_endings import plain_action
 
+from gin_env.ui.adviser import Advice, Move
+from gin_env.ui.explanations import choices
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.table_app import TableApp
 
@@ -17,15 +18,21 @@ Steps = Callable[[TableApp, "Pilot"], Awaitable[None]]  # noqa: F821
 
 
 class Judge:
-    """A bot that values an action at a tenth of its number, so the highest legal number is best."""
+    """An adviser to whom an action is worth a tenth of its number in points, so the highest is best."""
 
-    name = "judge"
+    name = label = "judge"
+    num_worlds = 7
 
-    def act(self, view):
-        return np.array([np.flatnonzero(mask).max() for mask in view.masks()])
+    def __init__(self, bot: str | None = None) -> None:
+        self.bot = bot
 
-    def action_values(self, view):
-        return np.where(view.masks() == 1, np.arange(107) / 10, np.nan)
+    def advise(self, view, played=None):
+        numbers = {choice.action: choice for choice in choices(view, "uniform")}
+        moves = [Move(one, one / 200, one / 10, 0.001, numbers[one]) for one in sorted(numbers, reverse=True)]
+        return Advice(moves, 20.0)
+
+    def chance_to_win(self, rules, own, other):
+        return 0.5 + (own - other) / 200
 
 
 class Raises:

@@ -20,11 +20,3 @@ class WaitingBot:
     def wait(self) -> None:
         self.asked.set()
         self.release.wait(30)
-
-
-class WaitingJudge(WaitingBot):
-    """`WaitingBot` for a bot that also values actions."""
-
-    def action_values(self, view):
-        self.wait()
-        return self.bot.action_values(view)

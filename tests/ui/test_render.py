@@ -76,9 +76,9 @@ def test_text_of_the_deal():
         (
             ["pass", "pass", "draw"],
             "player_0 drew 9♦ from the stock",
-            "player_0 to discard, or to knock with a discard",
+            "player_0 to discard",
         ),
-        (["take"], "player_0 took the upcard K♠", "player_0 to discard, or to knock with a discard"),
+        (["take"], "player_0 took the upcard K♠", "player_0 to discard"),
         (["take", "KD"], "player_0 discarded K♦", "player_1 to draw: the stock, or the upcard K♦"),
     ],
 )

@@ -1,14 +1,14 @@
-"""Explanations, opinions and replays as text: `gin-rummy explain` and `gin-rummy replay`."""
+"""Explanations and replays as text: `gin-rummy explain` and `gin-rummy replay`."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from hands_in_words import action, ids
 from recorded_games import one_hand, two_hands_of_a_game
-from screens import Judge
 from typer.testing import CliRunner
 
 from gin_env import Rules, agents, cards, cli, play_match, records
@@ -17,8 +17,7 @@ from gin_env.observations.views import PlayerView
 from gin_env.ui import opinions
 from gin_env.ui.explanation_text import bots_text, explanation, legend
 from gin_env.ui.explanations import RankedChoice, choices
-from gin_env.ui.reasons import reasons
-from gin_env.ui.replay_text import blunders_text, position_text, title
+from gin_env.ui.replay_text import position_text, title
 
 pytestmark = pytest.mark.compiled
 
@@ -71,21 +70,6 @@ def test_draws_are_explained_by_the_resulting_hand():
     assert choices(told("2D", "pass", "pass")) == [RankedChoice(action("draw"))]
 
 
-def test_reason_for_a_knock_names_the_limit_of_the_hand():
-    view = told("3H", "pass", "pass", "draw", drew="2D", rules=Rules.preset("oklahoma"))
-    assert reasons(view, action("knock KS")) == ["You keep 1 deadwood; a knock needs 3 or less."]
-
-
-def test_reasons_say_so_if_the_upcard_saves_nothing():
-    view = told("KH")
-    assert reasons(view, action("take")) == [
-        "With the upcard and the best discard you hold 15 deadwood, no less than now."
-    ]
-    assert reasons(view, action("pass")) == [
-        "The upcard would leave no less deadwood (15 after the best discard, 15 now)."
-    ]
-
-
 def test_explanation_needs_one_view_of_the_player_to_move():
     view = told("2D")
     with pytest.raises(ValueError, match="view must be of one position, not of 2"):
@@ -125,64 +109,7 @@ def test_table_is_sorted_by_value_or_deadwood():
     ]
 
 
-# --- Opinions ---------------------------------------------------------------------------------------------
-
-
-def test_loss_is_the_gap_to_the_best_action():
-    """Pass is the highest action at the upcard; forced draws from the stock are left out."""
-    judged = opinions.judge(opinions.decisions(one_hand()), Judge())
-    assert [(one.step, one.player, one.played, one.best, one.loss) for one in judged] == [
-        (1, 0, action("pass"), action("pass"), 0),
-        (2, 1, action("pass"), action("pass"), 0),
-        (4, 0, action("knock KD"), action("knock KD"), 0),
-    ]
-    (hand,) = one_hand().hands
-    other = replace(hand, actions=(*hand.actions[:3], action("AC")), outcome="undecided")
-    careless = replace(one_hand(), hands=(other,))
-    *_, last = opinions.judge(opinions.decisions(careless), Judge())
-    assert (last.step, last.played, last.best) == (4, action("AC"), action("knock KD"))
-    assert last.loss == pytest.approx((103 - 0) / 10)
-
-
-def test_moves_without_a_value_for_the_judges_choice_are_left_out():
-    class Partial(Judge):
-        def action_values(self, view: PlayerView) -> np.ndarray:
-            values = super().action_values(view)
-            values[np.arange(len(view)), self.act(view)] = np.nan
-            return values
-
-    (hand,) = one_hand().hands
-    other = replace(hand, actions=(*hand.actions[:3], action("AC")), outcome="undecided")
-    assert opinions.judge(opinions.decisions(replace(one_hand(), hands=(other,))), Partial()) == []
-
-
-def test_mistakes_are_listed_by_decreasing_loss():
-    game = one_hand()
-    steps = opinions.decisions(game)
-    judged = [
-        opinions.Judgement(1, 0, 0, action("pass"), action("take"), 2.5),
-        opinions.Judgement(2, 0, 1, action("pass"), action("pass"), 0.0),
-        opinions.Judgement(4, 0, 0, action("knock KD"), action("KD"), 12.0),
-    ]
-    assert len(steps) == 4
-    assert blunders_text(game, judged, "judge", 5).splitlines() == [
-        "ann: 2 choices, 2 differ from judge's; 14.5 points lost, 7.25 per choice",
-        "bob: 1 choices, 0 differ from judge's; 0.0 points lost, 0.00 per choice",
-        "",
-        "step  hand  player  played         judge plays      points lost",
-        "   4     1  ann     knock with KD  discard KD              12.0",
-        "   1     1  ann     pass           draw the upcard          2.5",
-    ]
-    assert blunders_text(game, judged, "judge", 1).count("\n") == 4
-    assert "No move lost points by the values of judge." in blunders_text(game, judged[1:2], "judge", 5)
-
-
-def test_bot_without_values_finds_no_mistakes():
-    steps = opinions.decisions(one_hand())
-    with pytest.raises(ValueError, match="bot 'simple' has no values of actions; 'generation' has"):
-        opinions.judge(steps, agents.make("simple"))
-    with pytest.raises(ValueError, match="bot 'simple' has no probabilities of actions; 'policy' has"):
-        opinions.action_chances(agents.make("simple"), steps[0].view())
+# --- Bots' actions ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("answer", [104, 107, -1])
@@ -214,14 +141,14 @@ def bot_of(name: str) -> Agent:
 def test_generation_plays_the_highest_valued_legal_action(steps):
     bot = bot_of("generation")
     view = records.views_of(steps)
-    values = opinions.action_values(bot, view)
+    values = bot.action_values(view)
     assert np.array_equal(np.isfinite(values), view.masks() == 1)
     best = np.nanmax(values, axis=1)
     chosen = values[np.arange(len(view)), bot.act(view)]
     assert chosen == pytest.approx(best, abs=1e-2)
     rows, actions = bot.values(view[0], False)
     assert values[0, actions[0, 0, 0]] == pytest.approx(100 * rows[0, 0, 0], abs=1e-3)
-    impatient = opinions.action_values(agents.make("generation:knock=simple"), view)
+    impatient = agents.make("generation:knock=simple").action_values(view)
     may_knock = (view.masks()[:, 52:104] == 1).any(axis=1)
     assert may_knock.any()
     assert not np.isfinite(impatient[may_knock, :52]).any()
@@ -230,16 +157,16 @@ def test_generation_plays_the_highest_valued_legal_action(steps):
 def test_policy_plays_the_most_probable_legal_action(steps):
     bot = bot_of("policy-1")
     view = records.views_of(steps)
-    chances = opinions.action_chances(bot, view)
+    chances = bot.action_chances(view)
     assert chances.sum(axis=1) == pytest.approx(1)
     assert not chances[view.masks() == 0].any()
     chosen = chances[np.arange(len(view)), bot.act(view)]
     assert chosen == pytest.approx(chances.max(axis=1), abs=1e-5)
     other = told("2D", rules=Rules(knock_limit=5))
-    assert opinions.action_chances(bot, other).sum() == pytest.approx(1)  # it plays under any rules
+    assert bot.action_chances(other).sum() == pytest.approx(1)  # it plays under any rules
     bot.rules = (Rules(),)
     with pytest.warns(UserWarning, match="policy-1 was trained under eaai, not under knock_limit=5"):
-        opinions.action_chances(bot, other)
+        bot.action_chances(other)
 
 
 # --- The game as text -------------------------------------------------------------------------------------
@@ -251,26 +178,21 @@ def test_title_describes_the_end_of_the_game():
     assert "nobody won, 0 : 0" in title(one_hand("void, 0 deals"))
 
 
-def test_position_shows_hands_the_move_and_opinions():
+def test_position_shows_hands_and_the_move():
     game = one_hand()
-    shown = [
-        position_text(game, position, step, {"x": [action("pass"), action("take")]})
-        for step, position in enumerate(game.positions()[:2], 1)
-    ]
+    shown = [position_text(game, position, step) for step, position in enumerate(game.positions()[:2], 1)]
     assert "bob (dealer): 2♥ 3♠ 5♣" in shown[0]
     assert "> ann: A♣ 2♣ 3♣  run" in shown[0]
-    assert shown[0].endswith("  step 1: ann plays: pass\n  would play: x: the same")
-    assert shown[1].endswith("  step 2: bob plays: pass\n  would play: x: draw the upcard")
-    assert position_text(game, game.positions()[-1], 4, {}).endswith(
-        "ann knocks with 2 against 67: 65 points"
-    )
+    assert shown[0].endswith("  step 1: ann plays: pass")
+    assert shown[1].endswith("  step 2: bob plays: pass")
+    assert position_text(game, game.positions()[-1], 4).endswith("ann knocks with 2 against 67: 65 points")
     broken = two_hands_of_a_game()
-    assert position_text(broken, broken.positions()[-1], 5, {}).endswith("the game was interrupted here")
+    assert position_text(broken, broken.positions()[-1], 5).endswith("the game was interrupted here")
 
 
 def test_players_named_like_agents_keep_their_names():
     game = replace(one_hand(), players=(records.Player("player_1"), records.Player("bob")))
-    shown = position_text(game, game.positions()[0], 1, {})
+    shown = position_text(game, game.positions()[0], 1)
     assert "> player_1: A♣ 2♣ 3♣  run" in shown
     assert "bob (dealer): 2♥ 3♠ 5♣" in shown
 
@@ -296,28 +218,22 @@ def file(tmp_path):
 
 def test_whole_game_is_printed(file):
     game = records.read_one(file, 2)
-    said = run("replay", file, "--game", 2, "--plain", "--bot", "simple", "--judge", "none")
+    said = run("replay", file, "--game", 2, "--plain", "--judge", "none")
     assert said.startswith(title(game))
     count = len(opinions.decisions(game))
     assert [said.count(f"step {step}: ") for step in (1, count, count + 1)] == [1, 1, 0]
-    assert said.count("would play: simple: ") == count
-    simples = sum(
-        position.player == game.players.index(simple_of(game)) for position in game.positions()[:-1]
-    )
-    assert said.count("simple: the same") >= simples
+    assert "accuracy" not in said
 
 
-def simple_of(game):
-    return next(player for player in game.players if player.name == "simple")
-
-
-def test_mistakes_are_judged_by_a_bot_with_values(file):
-    pytest.importorskip("torch")
-    said = run("replay", file, "--plain", "--worst", 3)
-    assert "step  hand  player  played" in said
-    assert "generation plays" in said
-    with pytest.raises(ValueError, match="bot 'simple' has no values of actions: choose --judge generation"):
-        run("replay", file, "--judge", "simple")
+def test_both_players_of_a_record_are_reviewed(file):
+    said = run("replay", file, "--plain", "--worst", 2, "--judge", "simple")
+    assert re.search(r"simple: [+−]?\d+ points\.", said)
+    assert re.search(r"random: [+−]?\d+ points\.", said)
+    assert "Chance to win: 50 %" in said
+    assert re.search(r"step +hand +played +better +points lost", said)
+    assert "Judged by Nora (simple): each move is played out in possible deals." in said
+    with pytest.raises(ValueError, match="unknown bot 'nobody'"):
+        run("replay", file, "--judge", "nobody")
 
 
 def test_position_given_as_options_is_explained():

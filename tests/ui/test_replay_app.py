@@ -1,29 +1,28 @@
-"""The replay screen, driven by Textual's pilot: moves, hands, mistakes, opinions and beliefs."""
+"""The replay screen, driven by Textual's pilot: moves, hands, the review and beliefs."""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
+import threading
 
 import pytest
-from hands_in_words import action
 from recorded_games import one_hand, two_hands_of_a_game
 from reference_data import DATA
 from screens import LARGE, Judge, Steps, run_screen, text_of, wait_for
 from typer.testing import CliRunner
-from waiting_bots import WaitingJudge
 
 pytest.importorskip("textual", reason='the replay screen needs Textual: pip install "gin-env[play]"')
 
-from gin_env import agents, cli, estimators, play_match, records
+from gin_env import cli, estimators, play_match, records
 from gin_env.game.cards import card_id, mask_of
 from gin_env.game.state import NO_CARD
 from gin_env.records import GameRecord
-from gin_env.ui import opinions, replay_app, replay_drawing
-from gin_env.ui.hints import CHANCE, POINTS, Hint
+from gin_env.ui import replay_app
 from gin_env.ui.replay_app import ReplayApp
-from gin_env.ui.replay_text import title, worst_moves
+from gin_env.ui.replay_text import title
+from gin_env.ui.review import Choice, mistakes_of, review_hand
 from gin_env.ui.seat import action_name
 from gin_env.ui.text import describe as describe_table
 
@@ -38,7 +37,20 @@ def game(tmp_path_factory) -> GameRecord:
 
 def on_screen(steps: Steps, game: GameRecord, size: tuple[int, int] = LARGE, **options) -> ReplayApp:
     """Run these steps at a replay screen."""
-    return run_screen(ReplayApp(game, **{"bots": ["simple"], **options}), steps, size)
+    return run_screen(ReplayApp(game, **options), steps, size)
+
+
+@pytest.fixture(autouse=True)
+def judge(monkeypatch):
+    """Advice that takes no time."""
+    for module in ("table_app", "replay_view"):
+        monkeypatch.setattr(f"gin_env.ui.{module}.Adviser", Judge)
+
+
+def mistakes(game: GameRecord) -> list[Choice]:
+    """Return the mistakes of both players, the costliest first."""
+    positions = game.positions()
+    return mistakes_of([review_hand(game, positions, 0, player, Judge()) for player in (0, 1)])
 
 
 async def press(pilot, *keys: str) -> None:
@@ -161,149 +173,123 @@ def test_keys_jump_between_hands_of_an_unfinished_game():
 
 
 def test_keys_jump_to_the_worst_moves_in_order(game):
-    worst = worst_moves(opinions.judge(opinions.decisions(game), Judge()))
+    worst = mistakes(game)
     assert len(worst) > 3
 
     async def steps(app, pilot):
         for expected in (worst[0], worst[1], worst[2]):
             await press(pilot, "w")
-            check_position(app, app.shown.decisions[expected.step - 1])
-            assert app.shown.place == app.shown.decisions[expected.step - 1]
-            side = re.sub(r"\s+", " ", part_of(app, "opinion-text"))
-            assert f"judge: this loses {expected.loss:.1f} points" in side
+            place = app.shown.place_of(expected)
+            check_position(app, place)
+            assert app.shown.place == place
+            assert f"This loses {expected.lost:.1f} points" in part_of(app, "opinion-text")
         await press(pilot, "W")
-        assert app.shown.place == app.shown.decisions[worst[1].step - 1]
+        assert app.shown.place == app.shown.place_of(worst[1])
         await press(pilot, *["w"] * (len(worst) + 2))
-        assert app.shown.place == app.shown.decisions[worst[-1].step - 1]
+        assert app.shown.place == app.shown.place_of(worst[-1])
 
-    on_screen(steps, game, judge=Judge())
+    on_screen(steps, game)
 
 
-def test_mistakes_table_jumps_to_each_move(game):
-    worst = worst_moves(opinions.judge(opinions.decisions(game), Judge()))
+def test_review_table_jumps_to_each_mistake(game):
+    worst = mistakes(game)
 
     async def steps(app, pilot):
         await press(pilot, "t")
-        rows = [line for line in text_of(app).splitlines() if re.search(r"  \d+\.\d +▎", line)]
+        said = text_of(app)
+        assert "simple: " in said
+        assert "accuracy" in said
+        rows = [line for line in said.splitlines() if re.search(r"  \d+\.\d +▎", line)]
         assert len(rows) == 3
         for row, one in zip(rows, worst, strict=False):
-            assert row.split()[2] == str(one.step)
-            assert f"{one.loss:.1f}" in row
+            assert row.split()[2] == str(1 + app.shown.decisions.index(app.shown.place_of(one)))
+            assert f"{one.lost:.1f}" in row
         await press(pilot, "home", "down", "enter")
-        assert app.shown.place == app.shown.decisions[worst[1].step - 1]
+        assert app.shown.place == app.shown.place_of(worst[1])
         await press(pilot, "w")
-        assert app.shown.place == app.shown.decisions[worst[2].step - 1]
+        assert app.shown.place == app.shown.place_of(worst[2])
         await press(pilot, "t", "escape")
-        assert app.shown.place == app.shown.decisions[worst[2].step - 1]
+        assert app.shown.place == app.shown.place_of(worst[2])
 
-    on_screen(steps, game, judge=Judge(), most=3)
+    on_screen(steps, game, most=3)
 
 
-def test_missing_judge_explains_how_to_choose_one(game):
+def test_only_the_given_player_is_reviewed(game):
+    async def steps(app, pilot):
+        await press(pilot, "t", "escape")
+        assert {one.player for one in app.shown.reviews} == {1}
+
+    on_screen(steps, game, players=(1,))
+
+
+def test_game_without_a_mistake_says_so(game, monkeypatch):
+    monkeypatch.setattr("gin_env.ui.review.SMALL", 1000)
+
     async def steps(app, pilot):
         await press(pilot, "w", "t")
         assert {str(said.message) for said in app._notifications} == {
-            "Mistakes are not counted: --judge names a bot with values."
+            "No choice was clearly worse than the best."
         }
         assert app.shown.place == 0
 
     on_screen(steps, game)
 
 
-# --- Opinions ---------------------------------------------------------------------------------------------
-
-
-def test_all_bots_are_asked_about_the_move(game):
-    bots = ["simple", "random-discard", "late-knock"]
-    made = {name: agents.make(name) for name in bots}
-
+def test_hint_compares_the_played_move_with_the_best(game):
     async def steps(app, pilot):
-        await press(pilot, "o")
-        for _ in range(4):
-            position = app.shown.position
-            side = re.sub(r"\s+", " ", part_of(app, "opinion-text"))
-            upcard = int(position.state["public"]["upcard"][0])
-            assert f"{action_name(position.action, upcard)} (as played)" in side
-            for name, bot in made.items():
-                chosen = int(bot.act(position.view())[0])
-                mine = side[side.index(action_name(chosen, upcard)) :]
-                assert name in mine
-            await press(pilot, "right")
-        await press(pilot, "o")
-        assert "as played" not in text_of(app)
-
-    on_screen(steps, game, bots=bots)
-
-
-def test_opinions_are_grouped_with_the_played_action_first():
-    take, passing = action("take"), action("pass")
-    asked = {
-        "a": Hint(take, {}, ""),
-        "b": Hint(passing, {passing: 2.0, take: 1.5}, POINTS),
-        "c": Hint(passing, {passing: 0.75, take: 0.25}, CHANCE),
-        "d": None,
-    }
-    assert replay_drawing.opinion_lines(take, asked, card_id("9D"), False).plain.splitlines() == [
-        "What each bot would play",
-        "take 9♦ (as played)",
-        "  a",
-        "pass",
-        "  b -0.5, c 25%",
-        "asking d ...",
-    ]
-
-
-def test_unavailable_bot_is_left_out_with_a_message(game):
-    async def steps(app, pilot):
-        await press(pilot, "o")
-        assert "simple" in part_of(app, "opinion-text")
-        assert "unknown bot 'nobody'" in " ".join(str(said.message) for said in app._notifications)
-
-    on_screen(steps, game, bots=["nobody", "simple"])
-
-
-def test_single_opinion_replaces_all_opinions(game):
-    async def steps(app, pilot):
-        await press(pilot, "o", "h")
-        side = part_of(app, "opinion-text")
-        assert "judge would" in side
-        assert "its values, in points:" in side
-        assert "What each bot" not in side
+        place = app.shown.place_of(mistakes(game)[0])
+        app.action_go_to(place)
         await press(pilot, "h")
-        assert "judge would" not in text_of(app)
+        side = part_of(app, "opinion-text")
+        best = Judge().advise(app.shown.position.view()).best.action
+        assert action_name(best, int(app.shown.position.state["public"]["upcard"][0])) in side
+        assert re.search(r"\* ", side)
+        await press(pilot, "h")
+        assert "win left" not in text_of(app)
 
-    on_screen(steps, game, judge=Judge())
+    on_screen(steps, game)
 
 
-@pytest.mark.parametrize(("key", "sign"), [("h", "judge is thinking"), ("w", "judge is judging all")])
-def test_keys_work_while_a_bot_is_asked(game, key, sign):
-    slow = WaitingJudge(Judge())
+@pytest.mark.parametrize(("key", "sign"), [("h", "played out"), ("w", "Hand 1 of 1")])
+def test_keys_work_while_moves_are_judged(game, key, sign, monkeypatch):
+    asked, release = threading.Event(), threading.Event()
+
+    class Slow(Judge):
+        def advise(self, view, played=None):
+            asked.set()
+            release.wait(30)
+            return super().advise(view, played)
+
+    for module in ("table_app", "replay_view"):
+        monkeypatch.setattr(f"gin_env.ui.{module}.Adviser", Slow)
 
     async def steps(app, pilot):
         await pilot.press(key)
-        await wait_for(pilot, slow.asked.is_set)
+        await wait_for(pilot, asked.is_set)
         assert sign in re.sub(r"\s+", " ", part_of(app, "opinion-text"))
         await pilot.press("right")
         await pilot.pause()
         assert app.shown.place == 1
-        slow.release.set()
+        release.set()
         await press(pilot)
         assert sign not in re.sub(r"\s+", " ", part_of(app, "opinion-text"))
 
-    on_screen(steps, game, judge=slow)
+    on_screen(steps, game)
 
 
-def test_any_error_of_the_judge_is_shown(game):
+def test_any_error_of_the_judge_is_shown(game, monkeypatch):
     class Failing(Judge):
-        def action_values(self, view):
+        def advise(self, view, played=None):
             raise IndexError("no such value")
+
+    monkeypatch.setattr("gin_env.ui.replay_view.Adviser", Failing)
 
     async def steps(app, pilot):
         await pilot.press("w")
         await wait_for(pilot, lambda: not app.shown.judging)
         assert [str(said.message) for said in app._notifications] == ["no such value"]
 
-    on_screen(steps, game, judge=Failing())
+    on_screen(steps, game)
 
 
 # --- Belief -----------------------------------------------------------------------------------------------
@@ -312,7 +298,7 @@ def test_any_error_of_the_judge_is_shown(game):
 @pytest.mark.parametrize("size", [LARGE, (60, 30)])
 def test_belief_is_shown_next_to_the_actual_hand(game, size):
     async def steps(app, pilot):
-        assert "believes" not in text_of(app)
+        assert "can believe" not in text_of(app)
         await press(pilot, "b", *["right"] * 5)
         for viewer, key in ((app.shown.position.player, None), (0, "v"), (1, "v")):
             if key:
@@ -320,7 +306,7 @@ def test_belief_is_shown_next_to_the_actual_hand(game, size):
             position = app.shown.position
             chances = estimators.make("bayes").estimate(position.view(viewer))[0]
             said = part_of(app, "belief")
-            assert f"What {app.shown.names[viewer]} believes (bayes)" in said
+            assert f"What {app.shown.names[viewer]} can believe, per cent" in said
             assert f"hat {app.shown.names[1 - viewer]} holds" in said
             rows = [line for line in said.splitlines() if re.match(r"[♣♥♠♦] ", line)]
             cells = [re.findall(r" *(\d+|·|■)", row[2:41]) for row in rows]
@@ -443,9 +429,7 @@ def test_command_opens_the_screen_in_a_terminal(file, game, monkeypatch):
     assert len(opened) == 1
 
 
-@pytest.mark.parametrize(
-    "options", [["--judge", "nobody"], ["--estimator", "uniform"], ["--worst", "3"], ["--letters"]]
-)
+@pytest.mark.parametrize("options", [["--estimator", "uniform"], ["--worst", "3"], ["--letters"]])
 def test_browser_replay_refuses_options_of_the_screen(file, options):
     pytest.importorskip("starlette")
     said = CliRunner().invoke(cli.app, ["replay", str(file), "--web", *options])
@@ -465,13 +449,3 @@ def test_missing_textual_prints_the_text_and_names_the_extra(file, game, monkeyp
     said = CliRunner().invoke(cli.app, ["replay", str(file), "--judge", "none"])
     assert said.stdout.startswith(title(game))
     assert said.stderr == 'plain text: the screen needs Textual (pip install "gin-env[play]")\n'
-
-
-def test_missing_torch_skips_mistakes_with_a_message(file, monkeypatch):
-    def without_torch(name: str, **params):
-        raise ImportError("trained policies need torch")
-
-    monkeypatch.setattr(agents, "make", without_torch)
-    said = CliRunner().invoke(cli.app, ["replay", str(file), "--plain"])
-    assert said.stderr == "mistakes are not counted: trained policies need torch\n"
-    assert said.exception is None

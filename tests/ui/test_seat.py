@@ -171,7 +171,7 @@ def test_gin_is_scored_without_lay_offs():
 def test_void_hand_scores_nothing():
     one = table(rules=Rules(max_turns=1)).play("pass", "pass", "draw", "9C")
     told = showdown(one)
-    assert told.headline == "The hand is void"
+    assert told.headline == "Nobody wins the hand"
     assert told.steps[-1] == "Score: you 0, tonic 0; 100 points win the game."
 
 

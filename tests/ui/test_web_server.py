@@ -19,7 +19,7 @@ pytest.importorskip("starlette", reason='the server needs Starlette: pip install
 
 from hand_endings import Plain, person_to_discard
 from hands_in_words import deck_of
-from screens import Raises, play_hands
+from screens import Judge, Raises, play_hands
 from starlette.testclient import TestClient
 
 from gin_env import records
@@ -27,9 +27,11 @@ from gin_env.agents.registry import BOTS
 from gin_env.game.actions import DRAW_STOCK, KNOCK, PASS
 from gin_env.game.cards import card_id, card_text
 from gin_env.game.rules import Rules
+from gin_env.ui import opponents
 from gin_env.ui.card_art import card_sheet
-from gin_env.ui.hints import Hint
 from gin_env.ui.human_game import HumanGame
+from gin_env.ui.review import review_hand, totals_of
+from gin_env.ui.review_text import review_text
 from gin_env.ui.web import offers, page, server, sessions
 from gin_env.ui.web.security import MAX_BODY
 from gin_env.ui.web.server import STATIC, create_app, serve, web_address
@@ -38,6 +40,12 @@ from gin_env.ui.web.table_api import TableApi
 ORIGIN = "http://127.0.0.1:8000"
 CODE = re.compile(r"\b(10|[A2-9TJQK])([CHSD♣♥♠♦])")
 SUITS = dict(zip("♣♥♠♦", "CHSD", strict=True))
+
+
+@pytest.fixture(autouse=True)
+def judge(monkeypatch):
+    """Advice that takes no time."""
+    monkeypatch.setattr("gin_env.ui.web.table_api.Adviser", Judge)
 
 
 class Window:
@@ -150,21 +158,27 @@ def test_reveal_moves_laid_off_cards_to_the_melds_of_the_knocker():
         assert stage["laid_off"][-1] in {card for group in on_melds for card in group["cards"]}
 
 
-def test_hint_gives_an_action_with_reasons():
-    one = window(opponent="simple", hint_bot="simple")
-    assert one.ask("hint")["text"] in ("pass", "take 5♥")
+def test_hint_compares_moves_and_says_why():
+    one = window()
+    hinted = one.ask("hint")
+    assert (hinted["text"], hinted["card"]) == ("pass", None)
+    assert [move["move"] for move in hinted["moves"]] == ["pass", "take 5♥"]
+    assert [move["best"] for move in hinted["moves"]] == [True, False]
+    assert hinted["why"].startswith("5♥ ")
     one.play(lambda table: "discards" in table["actions"])
     hinted = one.ask("hint")
     assert hinted["card"] in {card for group in one.table["hand"] for card in group["cards"]}
-    assert re.search(r"leaves \d+ deadwood", " ".join(hinted["reasons"]))
+    assert len(hinted["moves"]) == 3
+    assert {move["danger"] for move in hinted["moves"]} <= {"low", "medium", "high"}
     one.change("act", action=hinted["action"])
     assert "when it is your turn" in one.ask("hint")["error"]
 
 
 def test_hint_to_knock_names_its_card():
     view = person_to_discard("knock by 0", "simple").view
-    knock = Hint(KNOCK + card_id("KD"), {}, "")
-    assert page.hint("simple", knock, view)["card"] == "KD"
+    hinted = page.hint(Judge().advise(view), view, "Nora")
+    assert (hinted["card"], hinted["text"]) == ("KD", "knock with K♦")
+    assert hinted["why"] == "You keep 2, and Nora holds about 20 deadwood."
 
 
 @pytest.mark.compiled
@@ -194,7 +208,12 @@ def test_whole_game_is_played_and_recorded(tmp_path):
     done = []
     one = window(save_folder=tmp_path, finished=lambda game: done.append(game.record()))
     one.play(lambda table: table["end"] and table["end"]["game_over"])
-    assert "the game, " in one.table["end"]["game_over"]
+    over = one.table["end"]["game_over"]
+    assert "the game, " in over["text"]
+    best = max(
+        (row for row in one.table["sheet"] if row["winner"] == over["winner"]), key=lambda row: row["points"]
+    )
+    assert over["decided"] == f"Hand {best['hand']} decided it: {best['outcome']}, {best['points']} points."
     assert max(one.table["scores"]) >= 100
     assert len(done) == 1
     assert done[0].finished
@@ -215,7 +234,7 @@ def test_new_game_has_the_chosen_opponent_and_a_new_deal():
     one = window()
     before = one.table["hand"]
     one.ask("new", opponent="tonic")
-    assert one.table["opponent"] == "tonic"
+    assert (one.table["opponent"], one.table["bot"]) == ("Theo", "tonic")
     assert one.table["hand"] != before
 
 
@@ -234,7 +253,7 @@ def test_only_offered_opponents_and_rules_can_be_chosen(choice, values):
 
 @pytest.mark.parametrize("torch", [None, object()])
 def test_levels_that_need_torch_are_available_only_with_it(monkeypatch, torch):
-    monkeypatch.setattr(offers.importlib.util, "find_spec", lambda name: torch)
+    monkeypatch.setattr(opponents.importlib.util, "find_spec", lambda name: torch)
     needy = BOTS.names(needs_torch=True)
     for one in offers.opponents("simple"):
         assert one["available"] == (torch is not None or one["bot"] not in needy), one
@@ -247,13 +266,14 @@ def test_new_game_has_the_chosen_rules():
     assert (one.table["rules"], one.table["target"]) == ("oklahoma", 150)
     first = "A23456789TJQK".index(one.table["pile"][0][0])
     assert one.table["limit"] == (0 if first == 0 else min(first + 1, 10))
-    assert "Hands won: you 0, simple 0" in one.table["boxes"][0]
+    assert "Hands won: you 0, Nora 0" in one.table["boxes"][0]
 
 
 def test_rules_of_the_command_line_are_offered():
     one = window(rules=Rules(knock_limit=7))
     offered = {variant["name"]: variant for variant in one.ask("setup")["variants"]}
-    assert set(offered) == {*Rules.presets(), "knock_limit=7"}
+    assert set(offered) == {"eaai", "bicycle", "oklahoma", "straight", "palace", "knock_limit=7"}
+    assert " TH " not in offered["eaai"]["words"]
     assert "knock with 7 or less" in offered["knock_limit=7"]["summary"]
     assert one.table["limit"] == 7
 
@@ -263,11 +283,11 @@ def test_score_sheet_of_a_variant_has_boxes_and_bonuses():
     one.play(lambda table: table["end"] and table["end"]["game_over"])
     hands, total = one.table["boxes"]
     won = [sum(row["winner"] == player for row in one.table["sheet"]) for player in (0, 1)]
-    assert f"Hands won: you {won[0]}, simple {won[1]}" in hands
+    assert f"Hands won: you {won[0]}, Nora {won[1]}" in hands
     scores, winner = one.table["scores"], int(one.table["scores"][1] >= 100)
     totals = [score + 20 * boxes for score, boxes in zip(scores, won, strict=True)]
     totals[winner] += 200 if scores[1 - winner] == 0 else 100
-    assert total == f"With all bonuses: you {totals[0]}, simple {totals[1]}."
+    assert total == f"With all bonuses: you {totals[0]}, Nora {totals[1]}."
 
 
 def test_setup_says_that_kernels_are_being_compiled():
@@ -308,23 +328,56 @@ def test_only_ended_hands_can_be_replayed():
     one.play(lambda table: table["end"])
     one.change("next")
     shown = one.ask("replay", hand=1)
-    assert shown["names"] == ["You", "simple"]
+    assert shown["names"] == ["You", "Nora"]
     assert shown["steps"][-1]["end"]["headline"]
     assert all(len(step["hands"]) == 2 for step in shown["steps"])
     assert shown["num_hands"] == 1
     assert "hand must be from 1 to 1" in one.ask("replay", 400, hand=2)["error"]
-    assert "hand must be" in one.ask("opinion", 400, hand=2, step=0, bot="simple")["error"]
-    played_first = shown["steps"][0]
-    told = one.ask("opinion", hand=1, step=0, bot="simple")
-    assert told["same"] == (told["text"] == played_first["action"])
-    assert "one of those offered" in one.ask("opinion", 400, hand=1, step=0, bot="process:id")["error"]
-    assert "no player decides" in one.ask("opinion", 400, hand=1, step=999, bot="simple")["error"]
+    assert "hand must be" in one.ask("review", 400, hand=2)["error"]
+
+
+def test_review_of_a_hand_is_that_of_the_terminal():
+    one = window()
+    one.play(lambda table: table["end"])
+    answer = one.ask("review", hand=1)
+    (mine,) = answer["players"]
+    record = one.api._sessions.find(one.token).game.record()
+    found = review_hand(record, record.positions(), 0, 0, Judge())
+    totals = totals_of([found])
+    assert (mine["player"], answer["judge"], answer["worlds"]) == (0, "judge", 7)
+    assert (mine["mistakes"], mine["num_choices"], mine["accuracy"]) == (*totals[3:], totals.accuracy)
+    assert mine["chances"] == found.chances
+    assert [move["lost"] for move in mine["moves"]] == [choice.lost for choice in found.choices]
+    said = review_text(record, record.positions(), [found], "judge")
+    assert f"{mine['points']} points" in said
+    assert f"Choices: {mine['choices']} in {mine['mistakes']} mistakes" in said
+    worst = max(mine["moves"], key=lambda move: move["lost"])
+    assert worst["why"] in said
+    assert f"{worst['lost']:.1f}" in said
+
+
+def test_link_opens_the_hand_in_another_window():
+    one, other = window(), Window(TableApi())
+    one.play(lambda table: table["end"])
+    mine = one.ask("replay", hand=1)
+    theirs = other.ask("replay", link=mine["link"])
+    assert theirs["names"] == ["Player", "Nora"]
+    assert theirs["steps"][-1]["hands"] == mine["steps"][-1]["hands"]
+    assert (theirs["num_hands"], theirs["link"]) == (1, mine["link"])
+    mine, theirs = one.ask("review", hand=1), other.ask("review", link=mine["link"])
+    assert mine["players"][0]["chances"] == theirs["players"][0]["chances"]
+    for kind, start in (("gif", b"GIF8"), ("png", b"\x89PNG")):
+        saved = other.client.get(f"/hand.{kind}", params={"link": one.ask("replay", hand=1)["link"]})
+        assert saved.content.startswith(start)
+        assert saved.headers["Content-Disposition"].endswith(f'.{kind}"')
+    assert other.client.get("/hand.gif", params={"link": "1.x"}).status_code == 400
+    assert "not the address of a hand" in other.ask("replay", 400, link="1.abc")["error"]
 
 
 def test_replay_server_serves_no_table():
     game = play_hands(HumanGame("simple", 3))
-    one = Window(TableApi(recorded=game.record(), bots=["simple"]))
-    assert one.ask("setup")["advisers"] == ["simple"]
+    one = Window(TableApi(recorded=game.record()))
+    assert one.ask("setup")["recorded"]
     shown = one.ask("replay", hand=1)
     assert [step["action"] is None for step in shown["steps"]] == [False] * (len(shown["steps"]) - 1) + [True]
     assert one.client.post("/api/new", json={}).status_code == 404
@@ -384,7 +437,7 @@ def test_saved_game_runs_code_only_if_it_is_named_again(tmp_path, named):
     again.token = other.token = one.token
     assert again.ask("table")["table"] == one.table
     assert "pass it as --opponent" in other.ask("table", 400)["error"]
-    assert other.ask("new")["table"]["opponent"] == named
+    assert other.ask("new")["table"]["bot"] == named
     assert other.ask("table")["table"] == other.table
 
 

@@ -26,8 +26,10 @@ from gin_env.agents.search.dealing import PAST, propose_worlds, read_past, resam
 from gin_env.agents.search.opponents import MODELS
 from gin_env.agents.search.shapes import HandShapes
 from gin_env.agents.search.small_networks import packaged_networks
+from gin_env.batch import Games
 from gin_env.estimators.base import Estimator, NeedsHands
 from gin_env.game.cards import cards_of
+from gin_env.game.rules import Rules
 from gin_env.game.state import OVER, STATE
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer
@@ -179,6 +181,21 @@ def sample(view: PlayerView, count: int, random: np.random.Generator) -> np.ndar
 def worlds(view: PlayerView, count: int, random: np.random.Generator) -> np.ndarray:
     """Return worlds consistent with the view: `STATE` records (count,). See `Belief.worlds`."""
     return _default().worlds(view, count, random)
+
+
+def after(states: np.ndarray, actions: np.ndarray) -> Games:
+    """Return the games of `STATE` records (n,) with equal rules after one action in each, int64 (n,)."""
+    games = Games(len(states), Rules.from_record(states["public"]["rules"][0]))
+    games.state[:] = states
+    games.done[:] = False
+    games.play(games.everyone, actions)
+    return games
+
+
+def points_of_hand(games: Games) -> np.ndarray:
+    """Return player 0's points in each hand that is over: int64 (n,)."""
+    public = games.state["public"]
+    return np.where(public["winner"] < 0, 0, public["points"] * (1 - 2 * public["winner"].astype(np.int64)))
 
 
 @cache

@@ -26,12 +26,11 @@ from gin_env import agents
 from gin_env.agents.policies.candidate_network import find_policy_of_games
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policies.improved_policy import ImprovedPolicyBot
-from gin_env.agents.search.belief import Belief, Worlds
+from gin_env.agents.search.belief import Belief, Worlds, after, points_of_hand
 from gin_env.agents.search.opponents import MODELS, UNKNOWN, OpponentModels, estimators_for
-from gin_env.agents.search.rollouts import RolloutPlayers, points_of_hand
+from gin_env.agents.search.rollouts import RolloutPlayers
 from gin_env.agents.search.shapes import HandShapes
 from gin_env.agents.search.small_networks import packaged_networks
-from gin_env.batch import Games
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.rules import Rules
 from gin_env.observations.candidates import NO_ACTION
@@ -265,15 +264,6 @@ def _check_opponent(opponent: object) -> None:
         raise ValueError(f"opponent must be a bot of this package, not {opponent!r}, which runs other code")
     if opponent.partition(":")[0] == "search":
         raise ValueError(f"opponent must be a bot that does not search, not {opponent!r}")
-
-
-def after(states: np.ndarray, actions: np.ndarray) -> Games:
-    """Return the games of `STATE` records (n,) with equal rules after one action in each, int64 (n,)."""
-    games = Games(len(states), Rules.from_record(states["public"]["rules"][0]))
-    games.state[:] = states
-    games.done[:] = False
-    games.play(games.everyone, actions)
-    return games
 
 
 def mean_and_error(gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

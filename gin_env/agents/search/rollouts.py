@@ -16,6 +16,7 @@ from gin_env.agents.base import Agent
 from gin_env.agents.policies.candidate_network import CandidateScorer, CandidateScores, check_no_memory
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policies.improved_policy import ImprovedPolicyBot
+from gin_env.agents.search.belief import points_of_hand
 from gin_env.agents.turns import play_turns
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK
@@ -142,12 +143,6 @@ class RolloutPlayers:
         actions = np.empty((len(views), DISCARD_ROWS, 2), np.int64)
         _write_logits(with_own_room(self.network), views, logits, actions)
         return logits, actions
-
-
-def points_of_hand(games: Games) -> np.ndarray:
-    """Return player 0's points in each hand that is over: int64 (n,)."""
-    public = games.state["public"]
-    return np.where(public["winner"] < 0, 0, public["points"] * (1 - 2 * public["winner"].astype(np.int64)))
 
 
 def read_network(network: CandidateScorer) -> Network:

@@ -2,49 +2,38 @@
 
 from __future__ import annotations
 
-import importlib.util
 from typing import Any
 
 from gin_env.game.rules import Rules
 from gin_env.game.words import rules_in_words
+from gin_env.ui.opponents import OPPONENTS, find_opponent
 
-LEVELS = {
-    "Easy": "random-discard",
-    "Medium": "simple",
-    "Hard": "tonic",
-    "Very hard": "policy",
-    "Expert": "search",
-}
-NEEDS_TORCH = ("policy", "search")
 TITLES = {
     "eaai": "Gin Rummy",
     "bicycle": "Bicycle rules",
     "oklahoma": "Oklahoma gin",
     "straight": "Straight gin",
     "palace": "Gin Rummy Palace",
-    "openspiel": "OpenSpiel's rules",
-    "gin_rummy_v4": "PettingZoo's rules",
 }
-"""Titles of the presets; a preset without one is offered by its name."""
+"""Titles of the presets that are offered."""
 FROM_COMMAND_LINE = "From the command line"
 Json = dict[str, Any]
 
 
 def opponents(own: str) -> list[Json]:
     """Return the opponents to choose from; `own` is the bot named on the command line."""
-    have_torch = importlib.util.find_spec("torch") is not None
-    offered = [
-        {"level": level, "bot": bot, "available": have_torch or bot not in NEEDS_TORCH}
-        for level, bot in LEVELS.items()
-    ]
-    if own not in LEVELS.values():
-        offered.append({"level": FROM_COMMAND_LINE, "bot": own, "available": True})
+    offered = [one._asdict() | {"available": one.available} for one in OPPONENTS]
+    if find_opponent(own) is None:
+        offered.append(
+            {"name": own, "level": FROM_COMMAND_LINE, "bot": own, "rating": None, "available": True}
+        )
     return offered
 
 
 def variants(own: Rules) -> dict[str, Rules]:
     """Return the rules to choose from by their text; `own` are the rules of the command line."""
-    return {rules.text: rules for rules in (*Rules.presets().values(), own)}
+    titled = [rules for name, rules in Rules.presets().items() if name in TITLES]
+    return {rules.text: rules for rules in (*titled, own)}
 
 
 def describe_variants(own: Rules) -> list[Json]:
@@ -52,12 +41,18 @@ def describe_variants(own: Rules) -> list[Json]:
     return [
         {
             "name": name,
-            "title": TITLES.get(name, name if name in Rules.presets() else FROM_COMMAND_LINE),
+            "title": TITLES.get(name, FROM_COMMAND_LINE),
             "summary": summary(rules),
-            "words": rules_in_words(rules),
+            "words": rules_for_people(rules),
         }
         for name, rules in variants(own).items()
     ]
+
+
+def rules_for_people(rules: Rules) -> str:
+    """Return the rules in words with the ten as the cards show it."""
+    words = rules_in_words(rules).replace(" TH is the ten of hearts.", "")
+    return words.replace(" T J Q K", " 10 J Q K")
 
 
 def summary(rules: Rules) -> str:

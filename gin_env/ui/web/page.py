@@ -15,11 +15,11 @@ from gin_env.game.cards import NUM_CARDS, NUM_RANKS, SUITS, card_text
 from gin_env.game.state import NO_CARD
 from gin_env.observations.views import PlayerView
 from gin_env.records import GameRecord, Position
+from gin_env.ui.advice_text import Line, lines_of, why
+from gin_env.ui.adviser import Advice, Adviser
 from gin_env.ui.discards import discard_options
-from gin_env.ui.hints import POINTS, Hint
-from gin_env.ui.human_game import PERSON_PLAYER, EndedHand, HumanGame
-from gin_env.ui.reasons import reasons
-from gin_env.ui.replay_text import names as player_names
+from gin_env.ui.human_game import EndedHand, HumanGame
+from gin_env.ui.links import link_of
 from gin_env.ui.reveal import (
     Stage,
     describe_boxes,
@@ -28,22 +28,23 @@ from gin_env.ui.reveal import (
     ended_hands,
     game_result,
 )
+from gin_env.ui.review import Choice, HandReview, totals_of
+from gin_env.ui.review_text import player_name, position_of, signed
 from gin_env.ui.seat import YOU, Turn, action_name, both_turns, describe_seat, last_turn, per_cent
 from gin_env.ui.text import Group
 
-MAX_VALUES = 8
-"""Values of a hint that are shown."""
 Json = dict[str, Any]
 
 
 def table(game: HumanGame) -> Json:
     """Return the whole table: the hand in progress or its end, the scores and the previous hands."""
     view, ended = game.view, game.ended
-    opponent = game.bot.name
+    opponent = game.opponent_name
     seat = describe_seat(view, opponent)
     scores = view.records["public"]["scores"][0].tolist()
     return {
         "opponent": opponent,
+        "bot": game.opponent,
         "scores": scores,
         "target": seat.target,
         "rules": game.rules.text,
@@ -51,18 +52,18 @@ def table(game: HumanGame) -> Json:
         "boxes": describe_boxes(view, opponent),
         "hand_number": seat.hand_number,
         "dealer": 0 if seat.dealt_by_me else 1,
-        "hand": _groups(seat.hand),
+        "hand": groups(seat.hand),
         "deadwood": seat.deadwood,
-        "new": _code(seat.taken),
+        "new": code(seat.taken),
         "closed": seat.closed,
-        "known": _codes(seat.known),
-        "upcard": _code(seat.upcard),
-        "pile": _codes(seat.pile),
+        "known": codes(seat.known),
+        "upcard": code(seat.upcard),
+        "pile": codes(seat.pile),
         "stock": seat.stock,
         "waits_for_bot": game.waits_for_bot,
         "prompt": seat.prompt,
         "last": last_turn(seat, opponent),
-        "turns": _turns(seat.turns),
+        "turns": turns(seat.turns),
         "actions": _actions(view, game.legal()),
         "end": None if ended is None else _end(game, ended),
         "sheet": score_sheet(game.record()),
@@ -79,20 +80,20 @@ def _actions(view: PlayerView, legal: list[int]) -> Json:
 
 
 def _end(game: HumanGame, ended: EndedHand) -> Json:
-    opponent = game.bot.name
+    opponent = game.opponent_name
     shown = describe_showdown(ended.view, ended.hands, opponent)
     return {
         "headline": shown.headline,
         "stages": [_stage(stage) for stage in describe_reveal(ended.view, ended.hands, opponent)],
-        "game_over": game_result(game.record(), opponent) if game.is_over else None,
+        "game_over": _game_over(game, opponent) if game.is_over else None,
     }
 
 
 def _stage(stage: Stage) -> Json:
     return {
         "text": stage.text,
-        "hands": [_groups(stage.own_groups), _groups(stage.opponent_groups)],
-        "laid_off": _codes(stage.laid_off),
+        "hands": [groups(stage.own_groups), groups(stage.opponent_groups)],
+        "laid_off": codes(stage.laid_off),
     }
 
 
@@ -110,28 +111,41 @@ def score_sheet(record: GameRecord) -> list[Json]:
     ]
 
 
-def hint(bot_name: str, hinted: Hint, view: PlayerView) -> Json:
-    """Return a bot's advice with its reasons and, for bots that rate their moves, the ratings."""
-    upcard, hand = int(view.records["public"]["upcard"][0]), int(view.hands[0])
-    values = [
-        {
-            "action": action,
-            "text": action_name(action, upcard, hand=hand),
-            "value": f"{value:+.1f}" if hinted.unit == POINTS else f"{100 * value:.0f} %",
-        }
-        for action, value in list(hinted.values.items())[:MAX_VALUES]
-    ]
-    return {
-        "bot": bot_name,
-        "action": hinted.action,
-        "card": card_text(hinted.action % NUM_CARDS) if hinted.action < DRAW_STOCK else None,
-        "text": action_name(hinted.action, upcard, hand=hand),
-        "reasons": reasons(view, hinted.action),
-        "values": values,
-        "unit": {"": "", POINTS: "points of this hand"}.get(
-            hinted.unit, "how likely it would choose the move"
-        ),
+def _game_over(game: HumanGame, opponent: str) -> Json:
+    """Return who won the game, and what decided it: the hand that paid most to the winner."""
+    record = game.record()
+    deciding = max(
+        (hand for hand in enumerate(record.hands, 1) if hand[1].winner == record.winner is not None),
+        key=lambda hand: hand[1].points,
+        default=None,
+    )
+    decided = ""
+    if deciding is not None:
+        number, hand = deciding
+        decided = f"Hand {number} decided it: {hand.outcome}, {hand.points} points."
+    return {"text": game_result(record, opponent), "winner": record.winner, "decided": decided}
+
+
+def hint(advice: Advice, view: PlayerView, opponent: str) -> Json:
+    """Return the best moves compared, and in a sentence why the first is the best."""
+    return comparison(advice, view, opponent) | {
+        "action": advice.best.action,
+        "card": card_text(advice.best.action % NUM_CARDS) if advice.best.action < DRAW_STOCK else None,
     }
+
+
+def comparison(advice: Advice, view: PlayerView, opponent: str, played: int | None = None) -> Json:
+    """Return the best moves as lines of a table, `played` among them, and the reason for the first."""
+    lines = lines_of(advice, view, keep=played)
+    return {
+        "text": lines[0].move,
+        "why": why(advice, view, opponent, played),
+        "moves": [_line(line, advice, played) for line in lines],
+    }
+
+
+def _line(line: Line, advice: Advice, played: int | None) -> Json:
+    return line._asdict() | {"best": line.action == advice.best.action, "played": line.action == played}
 
 
 def belief(name: str, estimator: Estimator, view: PlayerView, truth: int | None = None) -> Json:
@@ -153,16 +167,20 @@ def belief(name: str, estimator: Estimator, view: PlayerView, truth: int | None 
 # --- Replays --------------------------------------------------------------------------------------------
 
 
-def replay(record: GameRecord, positions: Iterable[Position], hand: int) -> Json:
-    """One hand of a recorded game (from 0), position by position; `positions` are those of the game."""
-    names = player_names(record)
-    if record.players[0] == PERSON_PLAYER:
-        names = (YOU, names[1])
+def replay(record: GameRecord, positions: Iterable[Position], hand: int, me: str = YOU) -> Json:
+    """One hand of a recorded game (from 0), position by position; `positions` are those of the game.
+
+    `me` is what a person in the record is called.
+    """
+    names = player_name(record, 0, me), player_name(record, 1, me)
+    if names[0] == names[1]:
+        names = (f"{names[0]} 1", f"{names[1]} 2")
     here = [position for position in positions if position.hand == hand]
     return {
         "names": list(names),
         "hand": hand,
         "num_hands": len(ended_hands(record)) or len(record.hands),
+        "link": link_of(record, hand),
         "sheet": score_sheet(record),
         "scores": list(record.hands[hand].scores),
         "target": record.rules.target_score,
@@ -175,14 +193,14 @@ def _replay_step(position: Position, names: tuple[str, str]) -> Json:
     first, second = describe_seat(position.view(0), names[1]), describe_seat(position.view(1), names[0])
     action = position.action
     step: Json = {
-        "hands": [_groups(first.hand), _groups(second.hand)],
+        "hands": [groups(first.hand), groups(second.hand)],
         "deadwood": [first.deadwood, second.deadwood],
-        "new": _code(first.taken if first.taken != NO_CARD else second.taken),
-        "upcard": _code(first.upcard),
-        "pile": _codes(first.pile),
+        "new": code(first.taken if first.taken != NO_CARD else second.taken),
+        "upcard": code(first.upcard),
+        "pile": codes(first.pile),
         "stock": first.stock,
         "to_move": position.player if action is not None else None,
-        "turns": _turns(both_turns(first, second)),
+        "turns": turns(both_turns(first, second)),
         "action": None if action is None else action_name(action, first.upcard),
         "card": card_text(action % NUM_CARDS) if action is not None and action < DRAW_STOCK else None,
         "end": None,
@@ -195,37 +213,53 @@ def _replay_step(position: Position, names: tuple[str, str]) -> Json:
     return step
 
 
-def opinion(bot_name: str, hinted: Hint, position: Position) -> Json:
-    """Return what a bot would have played in a position, and its rating of the action played."""
-    upcard = int(position.state["public"]["upcard"][0])
-    worth = ""
-    if position.action in hinted.values:
-        if hinted.unit == POINTS:
-            worth = f"{hinted.values[position.action] - hinted.values[hinted.action]:+.1f} points"
-        else:
-            worth = f"{100 * hinted.values[position.action]:.0f} % likely"
+def review(game: GameRecord, positions: list[Position], reviews: list[HandReview], adviser: Adviser) -> Json:
+    """Return the reviews of one hand, one for each player whose choices were judged."""
+    judge = {"judge": adviser.label, "worlds": adviser.num_worlds}
+    return judge | {"players": [_review(game, positions, one) for one in reviews]}
+
+
+def _review(game: GameRecord, positions: list[Position], one: HandReview) -> Json:
+    totals = totals_of([one])
+    opponent = player_name(game, 1 - one.player, "the player")
     return {
-        "bot": bot_name,
-        "text": action_name(hinted.action, upcard),
-        "same": hinted.action == position.action,
-        "worth": worth,
+        "player": one.player,
+        "points": signed(one.points),
+        "cards": None if one.luck is None else signed(one.luck),
+        "choices": signed(-totals.lost),
+        "lost": totals.lost,
+        "mistakes": totals.num_mistakes,
+        "num_choices": totals.num_choices,
+        "accuracy": totals.accuracy,
+        "chances": one.chances,
+        "moves": [_choice(positions, choice, opponent) for choice in one.choices],
     }
 
 
-def _turns(turns: list[Turn]) -> list[Json]:
+def _choice(positions: list[Position], choice: Choice, opponent: str) -> Json:
+    view = position_of(positions, choice).view()
+    compared = comparison(choice.advice, view, opponent, choice.played.action)
+    return compared | {"step": choice.step, "lost": choice.lost, "mistake": choice.is_mistake}
+
+
+def turns(played: list[Turn]) -> list[Json]:
+    """Return the turns of a hand."""
     return [
         {"player": 0 if turn.by_viewer else 1, "took": turn.took, "discarded": turn.discarded}
-        for turn in turns
+        for turn in played
     ]
 
 
-def _groups(groups: list[Group]) -> list[Json]:
-    return [{"cards": _codes(cards), "caption": caption} for cards, caption in groups]
+def groups(shown: list[Group]) -> list[Json]:
+    """Return groups of cards with their captions."""
+    return [{"cards": codes(cards), "caption": caption} for cards, caption in shown]
 
 
-def _codes(cards: list[int]) -> list[str]:
+def codes(cards: list[int]) -> list[str]:
+    """Return cards as codes such as ``TH``."""
     return [card_text(card) for card in cards]
 
 
-def _code(card: int) -> str | None:
+def code(card: int) -> str | None:
+    """Return a card as a code; None for no card."""
     return None if card == NO_CARD else card_text(card)

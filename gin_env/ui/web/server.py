@@ -37,7 +37,9 @@ from gin_env.ui.web.table_api import Handler, TableApi
 STATIC = Path(__file__).parent / "static"
 REQUEST_SECONDS = 10.0
 """Time in which a connection must have sent the head of its next request."""
-KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"} | {
+    ".json": "application/json"
+}
 
 
 def create_app(api: TableApi, host: str = "127.0.0.1") -> Starlette:
@@ -46,11 +48,13 @@ def create_app(api: TableApi, host: str = "127.0.0.1") -> Starlette:
     routes = [
         Route("/", _file(page)),
         Route("/replay", _file("replay.html")),
+        Route("/puzzle", _file("puzzle.html")),
         Route("/cards.svg", _content(card_sheet(), "image/svg+xml")),
     ]
     routes += [
         Route(f"/{path.name}", _file(path.name)) for path in STATIC.iterdir() if path.suffix != ".html"
     ]
+    routes += [Route(f"/hand.{kind}", _picture(api, kind)) for kind in ("gif", "png")]
     for name, handler in api.handlers().items():
         routes.append(Route(f"/api/{name}", _answer(handler), methods=["POST"]))
     return Starlette(routes=routes, middleware=[Middleware(Guard, host=host)])
@@ -138,6 +142,20 @@ def _file(name: str) -> Callable[[Request], Awaitable[Response]]:
 def _content(text: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
     async def get(request: Request) -> Response:
         return Response(text, media_type=kind, headers={"Cache-Control": "no-cache"})
+
+    return get
+
+
+def _picture(api: TableApi, kind: str) -> Callable[[Request], Awaitable[Response]]:
+    """Return an endpoint that draws the hand of the query ``link`` as a file to save."""
+
+    async def get(request: Request) -> Response:
+        try:
+            content = await run_in_threadpool(api.picture, request.query_params.get("link", ""), kind)
+        except ValueError as error:
+            return Response(str(error), 400, media_type="text/plain")
+        headers = {"Content-Disposition": f'attachment; filename="gin-rummy-hand.{kind}"'}
+        return Response(content, media_type=f"image/{kind}", headers=headers)
 
     return get
 

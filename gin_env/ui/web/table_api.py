@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from gin_env import agents
-from gin_env.agents import Agent
 from gin_env.game.rules import Rules, check_rules
 from gin_env.game.streams import check_seed
 from gin_env.records import GameRecord, Position
-from gin_env.ui.hints import hint, make_estimator
-from gin_env.ui.human_game import HumanGame
+from gin_env.ui.adviser import Adviser, estimator_of_hand
+from gin_env.ui.human_game import PERSON, PERSON_PLAYER, HumanGame
+from gin_env.ui.links import hand_of
+from gin_env.ui.opponents import OPPONENTS
+from gin_env.ui.review import HandReview, review_hand
+from gin_env.ui.seat import YOU
 from gin_env.ui.web import offers, page
 from gin_env.ui.web.page import Json
 from gin_env.ui.web.sessions import Session, Sessions
@@ -27,11 +29,20 @@ Answer = tuple[int, Json]
 Handler = Callable[[Json, str], Answer]
 
 
+ANYONE = "Player"
+"""What a person is called in a hand from a link."""
+MAX_REVIEWS = 200
+"""Reviews in memory."""
+Answered = TypeVar("Answered")
+
+
 class _Replayed(NamedTuple):
     """A game whose ended hands may be replayed."""
 
     record: GameRecord
     positions: list[Position]
+    shared: bool = False
+    """Whether it comes from a link, which holds one hand."""
 
 
 @dataclass
@@ -43,24 +54,23 @@ class TableApi:
     opponent : the bot of each window's first game.
     seed : of that game; None: a fresh one for each.
     rules : of each window's first game; default: `Rules()`.
-    hint_bot, estimator : give hints and beliefs.
+    hint_bot : the bot that hints and reviews play the moves out with; None for the strongest.
+    estimator : estimates what the opponent holds.
     bot_delay : seconds before each action of the bot.
     save_folder : where games are saved; None: nowhere.
     finished : called with each game that is played to its end.
     recorded : a recorded game to replay, instead of a table.
-    bots : asked about each move of a replay; default: all bots that decide quickly.
     """
 
     opponent: str = "tonic"
     seed: int | None = None
     rules: Rules | None = None
-    hint_bot: str = "tonic"
+    hint_bot: str | None = None
     estimator: str = "bayes"
     bot_delay: float = 0.6
     save_folder: Path | None = None
     finished: Callable[[HumanGame], object] | None = None
     recorded: GameRecord | None = None
-    bots: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         _estimator(self.estimator)
@@ -68,9 +78,8 @@ class TableApi:
         if self.seed is not None:
             check_seed(self.seed)
         self._sessions = Sessions(self.save_folder, self.finished, self.opponent)
-        self._bot_lock = threading.Lock()
-        self._made: dict[str, Agent] = {}
-        self._advisers = self.bots or agents.quick_names()
+        self._hints, self._reviews = _SharedAdviser(self.hint_bot), _SharedAdviser(self.hint_bot)
+        self._reviewed: dict[tuple[Any, ...], list[HandReview]] = {}
         self._recorded = (
             None if self.recorded is None else _Replayed(self.recorded, self.recorded.positions())
         )
@@ -79,7 +88,7 @@ class TableApi:
 
     def handlers(self) -> dict[str, Handler]:
         """Return the requests by name."""
-        replay: dict[str, Handler] = {"setup": self.setup, "replay": self.replay, "opinion": self.opinion}
+        replay: dict[str, Handler] = {"setup": self.setup, "replay": self.replay, "review": self.review}
         if self.recorded is not None:
             return replay
         table: dict[str, Handler] = {
@@ -120,10 +129,7 @@ class TableApi:
             "variants": offers.describe_variants(self._rules),
             "opponent": self.opponent,
             "rules": self._rules.text,
-            "hint_bot": self.hint_bot,
-            "estimator": self.estimator,
             "bot_delay": self.bot_delay,
-            "advisers": self._advisers,
             "recorded": self.recorded is not None,
             "compiling": not self.ready.is_set(),
         }
@@ -131,7 +137,7 @@ class TableApi:
     def new(self, request: Json, token: str) -> Answer:
         """Start a new game in this window: `opponent` and `rules` (of those offered) and `practice`."""
         opponent, practice = request.get("opponent", self.opponent), request.get("practice", False) is True
-        if opponent not in (*offers.LEVELS.values(), self.opponent):
+        if opponent not in (*(one.bot for one in OPPONENTS), self.opponent):
             raise ValueError(f"opponent must be one of those offered, not {opponent!r}")
         name, variants = request.get("rules", self._rules.text), offers.variants(self._rules)
         if not isinstance(name, str) or name not in variants:
@@ -203,13 +209,14 @@ class TableApi:
         return self._change(request, token, take_back)
 
     def hint(self, request: Json, token: str) -> Answer:
-        """Return what the hint bot would do, and why."""
+        """Return the best moves compared, and why the first is the best."""
 
         def ask(session: Session) -> Answer:
             if not session.game.waits_for_person:  # no error: the player may act while the page asks
                 return 200, {"error": "a hint is given when it is your turn"}
             view = session.game.view
-            return 200, page.hint(self.hint_bot, self._ask(self.hint_bot, view), view)
+            advice = self._hints.ask(lambda adviser: adviser.advise(view))
+            return 200, page.hint(advice, view, session.game.opponent_name)
 
         return self._look(token, ask)
 
@@ -226,23 +233,44 @@ class TableApi:
     # --- Replays ----------------------------------------------------------------------------------------
 
     def replay(self, request: Json, token: str) -> Answer:
-        """Return the positions of one ended `hand` (from 1)."""
-        replayed = self._replayed(token)
-        return 200, page.replay(replayed.record, replayed.positions, self._hand(request, replayed))
+        """Return the positions of one ended `hand` (from 1), or of the hand in a `link`."""
+        replayed = self._replayed(request, token)
+        return 200, page.replay(
+            replayed.record,
+            replayed.positions,
+            self._hand(request, replayed),
+            ANYONE if replayed.shared else YOU,
+        )
 
-    def opinion(self, request: Json, token: str) -> Answer:
-        """Return what one `bot` would have played at a `step` (from 0) of a `hand` (from 1)."""
-        bot, step = request.get("bot"), request.get("step")
-        if bot not in self._advisers:
-            raise ValueError(f"bot must be one of those offered, not {bot!r}")
-        replayed = self._replayed(token)
-        hand = self._hand(request, replayed)
-        for position in replayed.positions:
-            if position.hand == hand and position.step == step and position.is_decision:
-                return 200, page.opinion(bot, self._ask(bot, position.view()), position)
-        raise ValueError("no player decides at this step")
+    def review(self, request: Json, token: str) -> Answer:
+        """Return what cards and choices were worth in a `hand` (from 1), for the person or for both."""
+        replayed = self._replayed(request, token)
+        record, hand = replayed.record, self._hand(request, replayed)
+        players = (PERSON,) if record.players[0] == PERSON_PLAYER else (0, 1)
 
-    def _replayed(self, token: str) -> _Replayed:
+        def judge(adviser: Adviser) -> Json:
+            key = record.hands[hand], record.rules, hand, players
+            if key not in self._reviewed:
+                if len(self._reviewed) >= MAX_REVIEWS:
+                    self._reviewed.clear()
+                self._reviewed[key] = [
+                    review_hand(record, replayed.positions, hand, player, adviser) for player in players
+                ]
+            return page.review(record, replayed.positions, self._reviewed[key], adviser)
+
+        return 200, self._reviews.ask(judge)
+
+    def picture(self, link: str, kind: str) -> bytes:
+        """Return a hand as an animated GIF, or its end as a PNG. Raises ValueError for a bad link."""
+        from gin_env.ui.animation import as_gif, as_png, recorded_pictures
+
+        pictures = list(recorded_pictures(hand_of(link), 0))
+        return as_gif(pictures) if kind == "gif" else as_png(pictures[-1])
+
+    def _replayed(self, request: Json, token: str) -> _Replayed:
+        if "link" in request:
+            record = hand_of(request["link"])
+            return _Replayed(record, _positions(record), shared=True)
         if self._recorded is not None:
             return self._recorded
         session = self._sessions.find(token)
@@ -255,9 +283,9 @@ class TableApi:
     def _hand(self, request: Json, replayed: _Replayed) -> int:
         """Return the hand of a request, from 0. Hands of a table can be replayed once they have ended."""
         hand = request.get("hand", 1)
-        count = len(replayed.record.hands) if self._recorded is not None else len(
-            page.score_sheet(replayed.record)
-        )  # fmt: skip
+        count = len(replayed.record.hands)
+        if self._recorded is None and not replayed.shared:
+            count = len(page.score_sheet(replayed.record))
         if not isinstance(hand, int) or isinstance(hand, bool) or not 1 <= hand <= count:
             raise ValueError(f"hand must be from 1 to {count}, not {hand!r}")
         return hand - 1
@@ -294,21 +322,27 @@ class TableApi:
             "table": page.table(session.game),
         }
 
-    def _ask(self, name: str, view: Any) -> Any:
-        """Return a bot's opinion. One bot of each name serves all windows, one question at a time."""
-        with self._bot_lock:
-            if name not in self._made:
-                self._made[name] = agents.make(name, programs=True)
-            try:
-                return hint(self._made[name], view)
-            except Exception:
-                del self._made[name]  # a program that has ended would never answer again
-                raise
-
 
 @lru_cache(4)
 def _positions(record: GameRecord) -> list[Position]:
     return record.positions()
 
 
-_estimator = lru_cache(4)(make_estimator)
+_estimator = lru_cache(4)(estimator_of_hand)
+
+
+class _SharedAdviser:
+    """An adviser that answers one question at a time and is made when it is first asked."""
+
+    def __init__(self, bot: str | None) -> None:
+        self._bot, self._lock = bot, threading.Lock()
+        self._adviser: Adviser | None = None
+
+    def ask(self, question: Callable[[Adviser], Answered]) -> Answered:
+        """Return the adviser's answer."""
+        with self._lock:
+            adviser = self._adviser or Adviser(self._bot)
+            self._adviser = None  # after an error, a program may have ended: it is made again
+            answer = question(adviser)
+            self._adviser = adviser
+            return answer

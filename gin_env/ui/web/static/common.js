@@ -35,7 +35,7 @@ export async function ask(name, content = {}) {
 
 /** Load the sheet of cards into the page. */
 export async function loadCards() {
-  const sheet = new DOMParser().parseFromString(await (await fetch("/cards.svg")).text(), "image/svg+xml");
+  const sheet = new DOMParser().parseFromString(await (await fetch("cards.svg")).text(), "image/svg+xml");
   const holder = document.importNode(sheet.documentElement, true);
   holder.setAttribute("class", "sheet");
   holder.setAttribute("aria-hidden", "true");
@@ -69,13 +69,7 @@ export function coloured(text) {
 }
 
 function drawing(symbol) {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
-  svg.setAttribute("viewBox", "0 0 74 110");
-  svg.setAttribute("aria-hidden", "true");
-  use.setAttribute("href", `#${symbol}`);
-  svg.append(use);
-  return svg;
+  return svg("svg", { viewBox: "0 0 74 110", "aria-hidden": "true" }, svg("use", { href: `#${symbol}` }));
 }
 
 /** A card; `code` null is a closed card, "" an empty place. A tag "button" makes it one. */
@@ -119,7 +113,7 @@ export function scores(data, names, toMove = null) {
 
 export function scoreSheet(rows, names, link) {
   if (!rows.length) return [make("caption", {}, "No hand has ended yet.")];
-  const head = ["", names[0], names[1], "", ""].map((text) => make("th", { scope: "col" }, text));
+  const head = ["", names[0], names[1], "", ""].map((text) => (text ? make("th", { scope: "col" }, text) : make("td")));
   return [make("tr", {}, ...head), ...rows.map((row) => make("tr", {},
     make("th", { scope: "row" }, row.hand),
     ...row.totals.map((total, player) => make("td", { class: row.winner === player ? "won" : "" },
@@ -128,10 +122,11 @@ export function scoreSheet(rows, names, link) {
     make("td", {}, link(row.hand))))];
 }
 
-export function turnRows(turns, names) {
+/** The moves of a hand; `lost` says for some turns what they lost. */
+export function turnRows(turns, names, lost = new Map()) {
   if (!turns.length) return [make("caption", {}, "Nobody has acted yet.")];
-  const head = ["", "took", "discarded"].map((text) => make("th", { scope: "col" }, text));
-  return [make("tr", {}, ...head), ...turns.map((turn) => make("tr", { class: turn.player === 0 ? "own" : "" },
+  const head = ["", "took", "discarded"].map((text) => (text ? make("th", { scope: "col" }, text) : make("td")));
+  return [make("tr", {}, ...head), ...turns.map((turn, index) => make("tr", { class: [turn.player === 0 && "own", lost.get(index) && "lost"].filter(Boolean).join(" "), title: lost.get(index) || null },
     make("th", { scope: "row" }, names[turn.player]), make("td", {}, coloured(turn.took)), make("td", {}, coloured(turn.discarded))))];
 }
 
@@ -140,7 +135,7 @@ export function panels(onChange = () => {}) {
   const aside = $("panels");
   document.addEventListener("keydown", () => document.documentElement.classList.add("typing"));
   document.addEventListener("pointerdown", () => document.documentElement.classList.remove("typing"));
-  const wide = matchMedia("(min-width: 900px)");
+  const wide = matchMedia("(min-width: 1100px)");
   const optional = new Set(["hint", "belief"]);
   const open = new Set();
   function show() {
@@ -164,6 +159,56 @@ export function panels(onChange = () => {}) {
   wide.addEventListener("change", close);
   show();
   return { toggle, close, open };
+}
+
+/** The moves of a position compared, as a table with the reason below it. */
+export function comparison({ moves, why }) {
+  const heads = ["", "you win", "deadwood", "cards that help", "danger"];
+  const head = make("tr", {}, ...heads.map((text) => (text ? make("th", { scope: "col" }, text) : make("td"))));
+  const rows = moves.map((move) => make("tr", { class: [move.best && "own", move.played && "played"].filter(Boolean).join(" ") },
+    make("th", { scope: "row" }, coloured(move.move.replace(/^discard /, "")), move.played ? make("small", {}, " played") : ""),
+    make("td", {}, move.win), make("td", {}, move.deadwood), make("td", {}, move.helps),
+    make("td", { class: move.danger && `danger ${move.danger}` }, move.danger)));
+  return [make("table", { class: "values" }, head, ...rows), make("p", {}, coloured(why))];
+}
+
+export function svg(tag, attributes, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+/** The chance to win from move to move; `marks` are indices of mistakes, `pick` is called with an index. */
+export function curve(chances, marks = [], pick = null, here = null) {
+  const [width, height] = [300, 96];
+  const middle = (Math.min(...chances) + Math.max(...chances)) / 2;
+  const span = Math.max(0.3, 1.2 * (Math.max(...chances) - Math.min(...chances)));
+  const [low, high] = [Math.max(middle - span / 2, 0), Math.min(middle + span / 2, 1)];
+  const x = (index) => 30 + (index * (width - 36)) / Math.max(chances.length - 1, 1);
+  const y = (chance) => 6 + ((high - chance) / (high - low)) * (height - 12);
+  const per = (chance) => `${Math.round(100 * chance)} %`;
+  const said = `Chance to win: ${per(chances[0])} at the deal, ${per(chances[chances.length - 1])} at the end`;
+  const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "curve", role: "img", "aria-label": said });
+  const points = chances.map((chance, index) => `${x(index).toFixed(1)},${y(chance).toFixed(1)}`);
+  for (const chance of new Set([low, high])) drawing.append(svg("text", { x: 0, y: y(chance) + 3 }, per(chance)));
+  if (low <= 0.5 && high >= 0.5) drawing.append(svg("line", { x1: 30, x2: width - 6, y1: y(0.5), y2: y(0.5), class: "half" }));
+  if (here !== null) drawing.append(svg("line", { x1: x(here), x2: x(here), y1: 2, y2: height - 2, class: "here" }));
+  drawing.append(svg("polyline", { points: points.join(" "), class: "line" }));
+  for (const index of marks) drawing.append(svg("circle", { cx: x(index), cy: y(chances[index]), r: 4, class: "mistake" }));
+  if (pick) drawing.addEventListener("click", (event) => {
+    const box = drawing.getBoundingClientRect();
+    const share = (event.clientX - box.left) / box.width * width;
+    pick(Math.min(Math.max(Math.round(((share - 30) * (chances.length - 1)) / (width - 36)), 0), chances.length - 1));
+  });
+  return make("figure", {}, drawing, make("figcaption", { class: "caption" }, said + "."));
+}
+
+/** What cards and choices were worth, in a sentence. */
+export function worth(one) {
+  const many = `${one.mistakes} mistake${one.mistakes === 1 ? "" : "s"}`;
+  const cards = one.cards === null ? "" : `Cards: ${one.cards} points. `;
+  return `${cards}Choices: ${one.mistakes ? `${one.choices} points in ${many} of ${one.num_choices}` : "no mistake"}. Accuracy ${one.accuracy} %.`;
 }
 
 export function failed(error, again) {

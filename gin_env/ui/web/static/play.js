@@ -1,6 +1,8 @@
 // The table. All that is known about the game is what the server sends: what the player may see.
 
-import { $, ask, card, coloured, failed, groups, loadCards, make, panels, pile, scoreSheet, scores, sentence, spoken, store, turnRows, written } from "./common.js";
+import { $, ask, card, coloured, comparison, curve, failed, groups, loadCards, make, panels, pile, scoreSheet, scores, sentence, spoken, store, turnRows, worth, written } from "./common.js";
+import { addResult, showResults } from "./results.js";
+import { click, soundIsOn, turnSound } from "./sound.js";
 
 const ORDERS = ["melds", "ranks", "suits"];
 const RANK_ORDER = "A23456789TJQK";
@@ -12,6 +14,7 @@ let game = null;        // the last answer: {token, version, practice, table}
 let selected = null;    // the chosen card
 let focused = null;     // the card with the focus, for the arrow keys
 let hint = null;        // the hint for this moment
+let review = null;      // the review of the hand that has just ended
 let stage = 0;          // how far the hand is revealed
 let timer = null;
 let busy = false;
@@ -49,7 +52,8 @@ async function start() {
 
 async function newGame(opponent, rules, practice) {
   $("loading").hidden = false;
-  $("loading-text").textContent = `Asking ${opponent} to the table …`;
+  const known = setup.levels.find(({ bot }) => bot === opponent);
+  $("loading-text").textContent = `Asking ${known ? known.name : opponent} to the table …`;
   $("loading-detail").textContent = "The first game against an opponent takes longer: its part of the engine is compiled, or its network loaded.";
   const { status, answer } = await ask("new", { opponent, rules, practice });
   if (status !== 200) {
@@ -61,9 +65,10 @@ async function newGame(opponent, rules, practice) {
 }
 
 function fillMenu() {
-  $("levels").append(...setup.levels.map(({ level, bot, available }) => make("label", { class: "level" },
+  $("levels").append(...setup.levels.map(({ name, level, bot, rating, available }) => make("label", { class: "level" },
     make("input", { type: "radio", name: "level", value: bot, checked: bot === setup.opponent, disabled: !available }),
-    make("span", {}, make("b", {}, level), make("small", {}, available ? bot : `${bot}: needs PyTorch (pip install "gin-env[train]")`)))));
+    make("span", {}, make("b", {}, name), make("small", {}, available ? level + (rating ? ` · ${rating}` : "") : `${level}: needs PyTorch (pip install "gin-env[train]")`)))));
+  $("sound").checked = soundIsOn();
   $("variant").append(...setup.variants.map(({ name, title }) => make("option", { value: name, selected: name === setup.rules }, title)));
   describeVariant();
 }
@@ -78,7 +83,7 @@ function describeVariant() {
 function openMenu() {
   if (!setup) return;
   if (game) {
-    const level = [...document.querySelectorAll("input[name=level]")].find((input) => input.value === game.table.opponent);
+    const level = [...document.querySelectorAll("input[name=level]")].find((input) => input.value === game.table.bot);
     if (level) level.checked = true;
     $("variant").value = game.table.rules;
     if (!$("variant").value) $("variant").value = setup.rules;
@@ -92,11 +97,28 @@ function openMenu() {
 
 $("variant").addEventListener("change", describeVariant);
 $("open-menu").addEventListener("click", openMenu);
-$("menu").addEventListener("close", () => {
+$("sound").addEventListener("change", () => { turnSound($("sound").checked); click(); });
+$("menu").addEventListener("close", async () => {
   if ($("menu").returnValue !== "start") return;
   $("menu").returnValue = "";
+  turnSound($("sound").checked);
+  if (isInProgress() && !(await confirmed())) return;
   newGame($("menu").querySelector("input[name=level]:checked").value, $("variant").value, $("practice").checked).catch((error) => failed(error, () => location.reload()));
 });
+
+/** Whether a game would be lost by a new one. */
+function isInProgress() {
+  return game && !(game.table.end && game.table.end.game_over) && (game.table.sheet.length > 0 || game.table.turns.some((turn) => turn.player === 0));
+}
+
+/** Ask before a game is ended. */
+function confirmed() {
+  const [own, other] = game.table.scores;
+  $("confirm-text").textContent = `The score is ${own} to ${other} against ${game.table.opponent}. A game that is not played to its end does not count.`;
+  $("confirm").returnValue = "no";
+  $("confirm").showModal();
+  return new Promise((done) => $("confirm").addEventListener("close", () => done($("confirm").returnValue === "yes"), { once: true }));
+}
 
 // --- Talking to the server --------------------------------------------------------------------------------
 
@@ -113,12 +135,28 @@ async function send(name, content = {}) {
       if (answer.error) say(answer.error);
     } else if (status === 404) await newGame(setup.opponent, setup.rules, false);
     else say(answer.error);
-  } catch (error) {
-    failed(error, () => location.reload());
+  } catch {
+    offline();
   } finally {
     busy = false;
     clearTimeout(waiting);
     $("table").setAttribute("aria-busy", "false");
+  }
+}
+
+/** Say that the server does not answer, and ask again until it does. */
+async function offline() {
+  if (!$("offline").hidden) return;
+  $("offline").hidden = false;
+  clearTimeout(timer);
+  for (;;) {
+    await new Promise((done) => setTimeout(done, 2000));
+    try {
+      const { status, answer } = await ask("table");
+      $("offline").hidden = true;
+      if (status === 200) receive(answer);
+      return;
+    } catch { /* not yet */ }
   }
 }
 
@@ -127,6 +165,9 @@ function receive(answer, cause = null) {
   store.set("token", answer.token);
   game = answer;
   hint = null;
+  if (!game.table.end) review = null;
+  else if (!(before && before.end)) ended();
+  if (before && cause) click();
   if (!sameHand(before, game.table)) { own = own.filter((code) => codes().includes(code)); if (!before || before.hand_number !== game.table.hand_number) own = []; }
   if (!codes().includes(selected) || !game.table.actions.discards) selected = null;
   if (!game.table.end || !(before && before.end)) stage = 0;
@@ -186,6 +227,7 @@ function renderScores() {
   const shown = hidden ? (sheet.length ? sheet[sheet.length - 1].totals : [0, 0]) : table.scores;
   scores({ ...table, scores: shown }, names, table.end ? null : Number(table.waits_for_bot));
   $("sheet").replaceChildren(...scoreSheet(sheet, names, (hand) => make("a", { href: `/replay?hand=${hand}` }, "replay")));
+  showResults($("results"), table.opponent);
   $("boxes").textContent = hidden ? "" : table.boxes.join(" ");
 }
 
@@ -213,7 +255,7 @@ function renderTable() {
     });
   }));
   renderHand();
-  $("deadwood").textContent = `Deadwood ${table.deadwood}`;
+  $("deadwood").replaceChildren(`Deadwood ${table.deadwood}`, table.actions.discards ? make("span", { class: "long" }, " after the best discard") : "");
   $("limit").textContent = table.limit ? `knock at ${table.limit}` : "gin only";
   $("sort").textContent = `Sort: ${order === "own" ? "yours" : order}`;
   $("last").replaceChildren(coloured(table.last));
@@ -230,7 +272,7 @@ function promptText() {
   const best = bestKnock();
   const gin = best && table.actions.discards[best].gin;
   if (gin) return `${gin[0].toUpperCase()}${gin.slice(1)} is possible with ${written(best)}; tap ${name} again to discard it.`;
-  return `${name} leaves ${option.deadwood} deadwood: tap again to discard it${option.knock === null ? "" : ", or knock"}.`;
+  return `${name} leaves ${option.deadwood} deadwood: tap again to discard it${option.knock === null ? "" : `, or knock (${option.deadwood})`}.`;
 }
 
 /** The player's cards in the chosen order, each with the kind of its group. */
@@ -251,6 +293,8 @@ function renderHand() {
   const table = game.table;
   const list = sorted();
   if (!list.some((item) => item.code === focused)) focused = table.new || list[0].code;
+  $("hand").style.setProperty("--n", list.length);
+  $("hand").style.setProperty("--groups", order === "melds" ? table.hand.length : 1);
   $("hand").replaceChildren(...list.map(({ code, kind, first, number }, index) => {
     const option = table.actions.discards && table.actions.discards[code];
     const words = [kind === "deadwood" ? "deadwood" : `in a ${kind}`, code === table.new && "just drawn", option && option.discard === null && "cannot be discarded now"];
@@ -277,7 +321,7 @@ function renderActions() {
     if (!last) { add("Next step", nextStage, "primary", "N"); add("Show all", () => { stage = end.stages.length; nextStage(); }, "plain"); }
     else if (end.game_over) add("New game", openMenu, "primary", "N");
     else add("Next hand", () => send("next"), "primary", "N");
-    if (last) buttons.push(make("a", { class: "plain button", href: `/replay?hand=${game.table.sheet.length}` }, "Replay with opinions"));
+    if (last) buttons.push(make("a", { class: "plain button", href: `/replay?hand=${game.table.sheet.length}` }, "Review"));
   } else if (actions.discards) {
     const knock = knockCard();
     const option = chosen();
@@ -301,14 +345,37 @@ function renderEnd() {
   const last = stage >= end.stages.length - 1;
   const marks = { laidOff: now.laid_off };
   $("reveal").replaceChildren(
-    make("h2", {}, last ? end.headline : "The hand is over"),
-    last && end.game_over ? make("p", { class: "result" }, end.game_over) : "",
+    make("h2", {}, last ? (end.game_over ? end.game_over.text : end.headline) : "The hand is over"),
+    last && end.game_over ? make("p", { class: "result" }, `${end.headline}. ${end.game_over.decided}`) : "",
     make("div", { class: "side" }, make("h3", {}, opponent), make("div", { class: "groups" }, ...groups(now.hands[1], marks))),
     make("div", { class: "side" }, make("h3", {}, "You"), make("div", { class: "groups" }, ...groups(now.hands[0], marks))),
     make("ol", { class: "steps" }, ...end.stages.slice(0, stage + 1).map((each) => make("li", {}, coloured(each.text)))),
+    last ? make("div", { id: "worth" }) : "",
   );
+  showWorth();
   $("last").textContent = "";
   $("prompt").textContent = "";
+}
+
+/** Count the hand once, and have its choices judged. */
+async function ended() {
+  const { table, token } = game;
+  const row = table.sheet[table.sheet.length - 1];
+  if (!game.practice && row) addResult({ id: `${token}-${table.hand_number}`, opponent: table.opponent, points: row.winner === null ? 0 : row.winner === 0 ? row.points : -row.points, game: table.end.game_over ? table.end.game_over.winner : null });
+  try {
+    const { status, answer } = await ask("review", { hand: table.sheet.length });
+    if (game.token === token && game.table.end && status === 200) review = answer.players[0];
+  } catch { /* the replay asks again */ }
+  showWorth();
+}
+
+/** Below the count: what cards and choices were worth. */
+function showWorth() {
+  const box = $("worth");
+  if (!box) return;
+  if (!review) { box.replaceChildren(make("p", { class: "thinking" }, "Your choices are played out …")); return; }
+  const marks = review.moves.flatMap((move, index) => (move.mistake ? [index + 1] : []));
+  box.replaceChildren(make("p", {}, worth(review)), curve(review.chances, marks));
 }
 
 function nextStage() {
@@ -333,7 +400,7 @@ function announce() {
   let text = [table.last, promptText()].filter(Boolean).join(" ");
   if (table.end) {
     const last = stage >= table.end.stages.length - 1;
-    text = [table.end.stages[stage].text, last && table.end.headline, last && table.end.game_over].filter(Boolean).join(" ");
+    text = [table.end.stages[stage].text, last && table.end.headline, last && table.end.game_over && table.end.game_over.text].filter(Boolean).join(" ");
   }
   document.title = table.end || table.waits_for_bot ? "Gin Rummy" : "Your turn · Gin Rummy";
   $("live").textContent = sentence(text);
@@ -369,8 +436,17 @@ function animate(places, before, cause) {
     if (!from || !from.width || !to.width) continue;
     const [x, y] = [from.left - to.left, from.top - to.top];
     if (Math.abs(x) + Math.abs(y) < 2) continue;
-    element.animate([{ transform: `translate(${x}px, ${y}px)`, zIndex: 5 }, { transform: "none", zIndex: 5 }], { duration: 260, easing: "cubic-bezier(.2,.7,.3,1)" });
+    slide(element, x, y, cause === "bot" ? 520 : 260);
   }
+  const drawn = $("opponent-cards").firstElementChild; // the opponent's card from the stock, which is closed
+  if (before && cause === "bot" && game.table.stock < before.stock && drawn) {
+    const [from, to] = [places.get("stock"), drawn.getBoundingClientRect()];
+    slide(drawn, from.left - to.left, from.top - to.top, 520);
+  }
+}
+
+function slide(element, x, y, duration) {
+  element.animate([{ transform: `translate(${x}px, ${y}px)`, zIndex: 5 }, { transform: "none", zIndex: 5 }], { duration, easing: "cubic-bezier(.2,.7,.3,1)" });
 }
 
 /** Drag a card: within the hand to sort it, onto the pile to do what a second tap does. */
@@ -479,6 +555,7 @@ function playChosen() {
 }
 
 function discard() {
+  if (!game.table.actions.discards) { say(game.table.waits_for_bot ? `It is ${game.table.opponent}'s turn.` : "Draw first."); return; }
   if (selected === null) { say("Choose a card first."); return; }
   if (!mayDiscard(selected)) { say(promptText()); return; }
   send("act", { action: game.table.actions.discards[selected].discard });
@@ -527,25 +604,23 @@ async function showHint() {
   const box = $("hint-content");
   if (game.table.end || game.table.waits_for_bot) { box.replaceChildren(make("p", {}, "A hint comes when it is your turn.")); return; }
   if (hint) return;
-  box.replaceChildren(make("p", { class: "thinking" }, `${setup.hint_bot} is thinking …`));
+  box.replaceChildren(make("p", { class: "thinking" }, "The moves are played out …"));
   const { answer } = await ask("hint");
   if (game.version !== version || !notes.open.has("hint")) return;
   if (answer.error) { box.replaceChildren(make("p", {}, answer.error)); return; }
   hint = answer;
   box.replaceChildren(
-    make("p", {}, `${answer.bot} would `, make("strong", {}, coloured(answer.text)), "."),
-    make("ul", {}, ...answer.reasons.map((reason) => make("li", {}, coloured(reason)))),
-    answer.values.length ? make("table", { class: "values" }, make("caption", {}, answer.unit),
-      ...answer.values.map((row) => make("tr", { class: row.action === answer.action ? "own" : "" }, make("th", { scope: "row" }, coloured(row.text)), make("td", {}, row.value)))) : "",
+    make("p", {}, make("strong", {}, coloured(answer.text[0].toUpperCase() + answer.text.slice(1))), "."),
+    ...comparison(answer),
   );
-  $("live").textContent = sentence(`${answer.bot} would ${answer.text}. ${answer.reasons.join(" ")}`);
+  $("live").textContent = sentence(`Hint: ${answer.text}. ${answer.why}`);
   if (!game.table.end) { renderTable(); keepFocus(); }
 }
 
 async function showBelief() {
   const { version } = game;
   const box = $("belief-content");
-  if (!box.querySelector("table")) box.replaceChildren(make("p", { class: "thinking" }, `${setup.estimator} is thinking … (the first time takes some seconds)`));
+  if (!box.querySelector("table")) box.replaceChildren(make("p", { class: "thinking" }, "The chances are worked out …"));
   const { answer } = await ask("belief");
   if (game.version !== version || !notes.open.has("belief")) return;
   if (answer.error) { box.replaceChildren(make("p", {}, answer.error)); return; }
@@ -553,13 +628,13 @@ async function showBelief() {
   const rows = answer.rows.map(({ suit, chances, held }) => make("tr", {}, make("th", { scope: "row", class: `suit-${suit}`, "aria-label": spoken(`A${suit}`).slice(7) }, written(`A${suit}`)[1]),
     ...chances.map((chance, rank) => heatCell(chance, held && held[rank]))));
   box.replaceChildren(make("table", { class: "heat" }, head, ...rows),
-    make("p", { class: "caption" }, `Per cent, by the estimator ${answer.estimator}${answer.rows[0].held ? "; framed: what was held" : ""}`));
+    make("p", { class: "caption" }, `Per cent, from what you have seen${answer.rows[0].held ? "; framed: what was held" : ""}`));
 }
 
 function heatCell(chance, held) {
   const place = Math.sqrt(chance / 100);
   const mix = (a, b, share) => a.map((value, index) => Math.round(value + share * (b[index] - value)));
-  const [cold, middle, hot] = [[0, 34, 78], [124, 123, 120], [254, 232, 56]];
+  const [cold, middle, hot] = [[0, 34, 78], [118, 117, 114], [254, 232, 56]];
   const colour = place < 0.5 ? mix(cold, middle, 2 * place) : mix(middle, hot, 2 * place - 1);
   const cell = make("td", { class: held ? "held" : "" }, chance === 0 ? "·" : chance === 100 ? "■" : chance);
   cell.style.background = `rgb(${colour})`;

@@ -1,29 +1,67 @@
-// A recorded hand, step by step, with both hands open and every bot's opinion.
+// A hand that has ended, step by step, with both hands open, and its review.
+//
+// The hand comes from the game in this window (?hand=2), from the address itself (#1.…), or from a file of a page
+// without a server (?file=games/1.json).
 
-import { $, ask, card, coloured, failed, groups, loadCards, make, panels, pile, scoreSheet, scores, sentence, store, turnRows } from "./common.js";
+import { $, ask, card, coloured, comparison, curve, failed, groups, loadCards, make, panels, pile, scoreSheet, scores, sentence, turnRows, worth } from "./common.js";
 
-let setup = null;
 let replay = null;
+let reviews = null;   // one for each player whose choices were judged
+let judge = "";
+let worlds = 0;
 let step = 0;
 let stage = 0;
-let asked = 0;   // counts the questions, so that late answers are dropped
-const opinions = new Map();
-const notes = panels((open) => { if (open.has("opinions")) showOpinions(); });
+const notes = panels(() => {});
+const file = new URLSearchParams(location.search).get("file");
 
-async function load(hand) {
-  const { status, answer } = await ask("replay", { hand });
+/** Show a hand: {hand} of this window's game, {link}, or {file}. */
+async function load(source) {
+  const { status, answer } = await fetched(source);
   if (status !== 200) {
     $("loading").hidden = false;
-    $("loading-text").textContent = answer.error;
-    $("loading-detail").replaceChildren(make("a", { href: "/" }, "To the table"));
+    $("loading-text").textContent = answer.error || "There is no such hand.";
+    $("loading-detail").replaceChildren(make("a", { href: "./" }, "To the table"));
     return;
   }
-  replay = answer;
+  replay = answer.replay || answer;
+  reviews = null;
   step = 0;
   stage = 0;
-  history.replaceState(null, "", `?hand=${hand}`);
+  if (source.hand) history.replaceState(null, "", `?hand=${source.hand}`);
+  for (const kind of ["gif", "png"]) {
+    $(`save-${kind}`).href = `hand.${kind}?link=${encodeURIComponent(replay.link)}`;
+    $(`save-${kind}`).hidden = Boolean(source.file);
+  }
+  render();
+  if (answer.review) show(answer.review);
+  else await judged(source);
+}
+
+async function fetched(source) {
+  if (!source.file) return ask("replay", source);
+  const response = await fetch(source.file);
+  const { hands } = response.ok ? await response.json() : { hands: [] };
+  const found = hands[(source.number || 1) - 1];
+  return { status: found ? 200 : 404, answer: found || {} };
+}
+
+async function judged(source) {
+  const shown = replay;
+  $("review").replaceChildren(make("p", { class: "thinking" }, "The choices are played out …"));
+  const { status, answer } = await ask("review", source);
+  if (shown !== replay) return; // another hand has been opened
+  if (status === 200) show(answer);
+  else $("review").replaceChildren(make("p", {}, answer.error));
+}
+
+function show(answer) {
+  reviews = answer.players;
+  judge = answer.judge;
+  worlds = answer.worlds;
   render();
 }
+
+// --- Drawing ----------------------------------------------------------------------------------------------
 
 function render() {
   const now = replay.steps[step];
@@ -36,14 +74,15 @@ function render() {
   const ended = replay.sheet.find((row) => row.hand === replay.hand + 1);
   const shown = now.end && ended && stage >= now.end.stages.length - 1 ? ended.totals : replay.scores;
   scores({ ...replay, scores: shown }, names);
-  $("turns").replaceChildren(...turnRows(now.turns, names));
-  $("sheet").replaceChildren(...scoreSheet(replay.sheet, names, (hand) => make("a", { href: `?hand=${hand}`, onclick: (event) => { event.preventDefault(); load(hand); } }, "show")));
+  $("turns").replaceChildren(...turnRows(now.turns, names, lostByTurn(now.turns)));
+  $("sheet").replaceChildren(...scoreSheet(replay.sheet, names, (hand) => make("a", { href: file ? `?file=${file}` : `?hand=${hand}`, onclick: (event) => { event.preventDefault(); load(file ? { file, number: hand } : { hand }); } }, "show")));
   if (now.end) renderEnd(now.end); else renderStep(now);
   $("previous").disabled = step === 0;
   $("forward").disabled = step === replay.steps.length - 1 && (!now.end || stage === now.end.stages.length - 1);
   $("previous-hand").disabled = replay.hand === 0;
   $("next-hand").disabled = replay.hand + 1 >= replay.num_hands;
-  showOpinions();
+  for (const id of ["previous-hand", "next-hand"]) $(id).hidden = replay.num_hands === 1;
+  renderReview();
 }
 
 function renderStep(now) {
@@ -76,6 +115,54 @@ function renderEnd(end) {
   $("live").textContent = sentence(now.text);
 }
 
+/** The mistakes by the turn in which they were made, from the number of acts before them. */
+function lostByTurn(turns) {
+  const lost = new Map();
+  if (!reviews) return lost;
+  let acts = 0;
+  turns.forEach((turn, index) => {
+    for (const end = acts + (turn.discarded ? 2 : 1); acts < end; acts++) {
+      const mistake = mistakes().find((move) => move.step === acts);
+      if (mistake) lost.set(index, `${mistake.text} was better: ${mistake.lost.toFixed(1)} points lost`);
+    }
+  });
+  return lost;
+}
+
+const mistakes = () => reviews.flatMap((one) => one.moves.filter((move) => move.mistake)).sort((a, b) => b.lost - a.lost);
+
+function renderReview() {
+  if (!reviews) { $("this-move").replaceChildren(); return; }
+  const one = reviews[0];
+  const marks = one.moves.flatMap((move, index) => (move.mistake ? [index + 1] : []));
+  const after = one.moves.filter((move) => move.step <= step).length;
+  const pick = (index) => goTo(index === 0 ? 0 : index > one.moves.length ? replay.steps.length - 1 : one.moves[index - 1].step);
+  const costly = mistakes().slice(0, 3);
+  $("review").replaceChildren(
+    ...reviews.map((each) => make("p", {}, make("strong", {}, `${named(each)}: ${each.points} points. `), worth(each))),
+    curve(one.chances, marks, pick, replay.steps[step].end ? one.chances.length - 1 : after),
+    costly.length ? make("h3", {}, "The costliest moves") : make("p", {}, "No choice was clearly worse than the best."),
+    make("ul", { class: "costly" }, ...costly.map((move) => make("li", {}, make("button", { class: "plain", onclick: () => goTo(move.step) },
+      `−${move.lost.toFixed(1)}: `, coloured(playedIn(move)), "; better ", coloured(move.text)), make("p", { class: "caption" }, coloured(move.why))))),
+    make("p", { class: "caption" }, `Judged by ${judge}: each move is played out in ${worlds} possible deals. Accuracy is the share of choices that give away less than half a point.`),
+  );
+  const move = reviews.flatMap((each) => each.moves).find((each) => each.step === step);
+  if (!move || replay.steps[step].end) $("this-move").replaceChildren();
+  else $("this-move").replaceChildren(make("h3", {}, move.mistake ? `This move gives away ${move.lost.toFixed(1)} points` : "This move"), ...comparison(move));
+}
+
+const playedIn = (move) => (move.moves.find((line) => line.played) || { move: "" }).move;
+const named = (one) => replay.names[one.player];
+
+// --- Moving -----------------------------------------------------------------------------------------------
+
+function goTo(place) {
+  step = Math.min(Math.max(place, 0), replay.steps.length - 1);
+  stage = 0;
+  if (notes.open.has("review")) notes.close(); // on a phone it covers the table
+  render();
+}
+
 function move(by) {
   const { end } = replay.steps[step];
   if (end && stage + by >= 0 && stage + by < end.stages.length) stage += by;
@@ -84,67 +171,57 @@ function move(by) {
   render();
 }
 
+function nextMistake() {
+  const later = reviews ? mistakes().map((each) => each.step).sort((a, b) => a - b) : [];
+  if (later.length) goTo(later.find((place) => place > step) ?? later[0]);
+}
+
 function otherHand(by) {
   const hand = replay.hand + 1 + by;
-  if (hand >= 1 && hand <= replay.num_hands) load(hand);
+  if (hand >= 1 && hand <= replay.num_hands) load(file ? { file, number: hand } : { hand });
 }
 
-/** Ask the bots one after the other; answers are kept. */
-async function showOpinions() {
-  const panel = document.querySelector("section[data-panel=opinions]");
-  const question = ++asked;
-  if (!replay || panel.hidden) return;
-  const now = replay.steps[step];
-  if (!now.action) { $("opinions").replaceChildren(make("p", {}, "Nobody decides here.")); return; }
-  const [hand, place] = [replay.hand + 1, step];
-  for (let number = 0; number <= setup.advisers.length; number++) {
-    draw(hand, place, setup.advisers[number]);
-    if (number === setup.advisers.length) return;
-    const bot = setup.advisers[number];
-    const key = `${hand} ${place} ${bot}`;
-    if (!opinions.has(key)) {
-      const { answer } = await ask("opinion", { hand, step: place, bot });
-      opinions.set(key, answer);
-      if (question !== asked) return;
-    }
+async function copyLink() {
+  const address = `${location.origin}${location.pathname}#${replay.link}`;
+  try {
+    await navigator.clipboard.writeText(address);
+    $("copy-link").textContent = "Copied";
+  } catch {
+    location.hash = replay.link;
+    $("copy-link").textContent = "It is in the address bar";
   }
-}
-
-function draw(hand, place, waiting) {
-  const answers = setup.advisers.map((bot) => opinions.get(`${hand} ${place} ${bot}`)).filter((answer) => answer && !answer.error);
-  const played = replay.steps[place].action;
-  const texts = [...new Set([played, ...answers.map((answer) => answer.text)])];
-  $("opinions").replaceChildren(
-    ...texts.map((text) => make("div", { class: text === played ? "view played" : "view" },
-      make("h3", {}, coloured(text), text === played ? make("small", {}, " as played") : ""),
-      make("p", {}, answers.filter((answer) => answer.text === text).map((answer) => answer.bot + (answer.worth && !answer.same ? ` (${answer.worth})` : "")).join(", ") || "no bot so far"))),
-    waiting ? make("p", { class: "thinking" }, `Asking ${waiting} …`) : "",
-    ...[...new Set(setup.advisers.map((bot) => opinions.get(`${hand} ${place} ${bot}`)).filter((answer) => answer && answer.error).map((answer) => answer.error))].map((error) => make("p", { class: "caption" }, error)),
-  );
+  setTimeout(() => { $("copy-link").textContent = "Copy link"; }, 2500);
 }
 
 $("previous").addEventListener("click", () => move(-1));
 $("forward").addEventListener("click", () => move(1));
 $("previous-hand").addEventListener("click", () => otherHand(-1));
 $("next-hand").addEventListener("click", () => otherHand(1));
+$("copy-link").addEventListener("click", copyLink);
+addEventListener("hashchange", () => { if (location.hash.length > 1 && location.hash.slice(1) !== replay?.link) start(); });
 document.addEventListener("keydown", (event) => {
   if (!replay || event.ctrlKey || event.metaKey || event.altKey) return;
-  const keys = { ArrowRight: () => move(1), n: () => move(1), ArrowLeft: () => move(-1), ArrowDown: () => otherHand(1), ArrowUp: () => otherHand(-1), o: () => notes.toggle("opinions"), Escape: () => notes.close() };
+  const keys = { ArrowRight: () => move(1), n: () => move(1), ArrowLeft: () => move(-1), ArrowDown: () => otherHand(1), ArrowUp: () => otherHand(-1), r: () => notes.toggle("review"), w: nextMistake, Escape: () => notes.close() };
   if (keys[event.key]) { keys[event.key](); event.preventDefault(); }
 });
 
 async function start() {
   try {
-    await loadCards();
-    for (;;) {
-      setup = (await ask("setup")).answer;
-      if (!setup.compiling) break;
-      $("loading-text").textContent = "Compiling the rules …";
-      $("loading-detail").textContent = "This happens once on this computer and takes about 20 seconds.";
-      await new Promise((done) => setTimeout(done, 500));
+    if (!document.querySelector("svg.sheet")) await loadCards();
+    if (file) {
+      await load({ file });
+    } else {
+      for (;;) {
+        const { answer } = await ask("setup");
+        $("back-to-table").hidden = answer.recorded;
+        if (!answer.compiling) break;
+        $("loading-text").textContent = "Compiling the rules …";
+        $("loading-detail").textContent = "This happens once on this computer and takes about 20 seconds.";
+        await new Promise((done) => setTimeout(done, 500));
+      }
+      const link = location.hash.slice(1);
+      await load(link ? { link } : { hand: Number(new URLSearchParams(location.search).get("hand")) || 1 });
     }
-    $("back-to-table").hidden = setup.recorded;
-    await load(Number(new URLSearchParams(location.search).get("hand")) || 1);
     $("forward").focus();
   } catch (error) {
     failed(error, () => location.reload());

@@ -1,0 +1,61 @@
+"""The opponents that a person is offered: bots with names, levels and ratings."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import NamedTuple
+
+
+class Opponent(NamedTuple):
+    """A bot as a person at the table."""
+
+    name: str
+    level: str
+    bot: str
+    rating: int | None
+    """Rating of the leaderboard, to the nearest ten; None if the bot has no entry."""
+
+    @property
+    def available(self) -> bool:
+        """Whether the bot can be loaded here."""
+        return self.bot not in NEEDS_TORCH or has_torch()
+
+
+OPPONENTS = (
+    Opponent("Rosa", "easy", "random-discard", 1010),
+    Opponent("Emil", "fairly easy", "defensive", 1290),
+    Opponent("Nora", "medium", "simple", 1520),
+    Opponent("Theo", "hard", "tonic", 1670),
+    Opponent("Vera", "very hard", "policy", 1820),
+    Opponent("Ada", "expert", "search", None),
+)
+NEEDS_TORCH = ("policy", "search")
+
+
+def has_torch() -> bool:
+    """Return whether networks can be loaded."""
+    return all(importlib.util.find_spec(name) for name in ("torch", "safetensors"))
+
+
+def find_opponent(text: str) -> Opponent | None:
+    """Return the opponent of this name or bot; None if it is none of those offered."""
+    known = (one for one in OPPONENTS if text == one.bot or text.lower() == one.name.lower())
+    return next(known, None)
+
+
+def bot_of(text: str) -> str:
+    """Return the bot that a text names: that of an opponent's name, otherwise the text itself."""
+    known = find_opponent(text)
+    return text if known is None else known.bot
+
+
+def name_of(bot: str) -> str:
+    """Return what a bot is called at the table.
+
+    Examples
+    --------
+    >>> name_of("simple"), name_of("marjj")
+    ('Nora', 'marjj')
+    """
+    known = find_opponent(bot)
+    return bot if known is None else known.name

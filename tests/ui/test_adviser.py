@@ -1,0 +1,238 @@
+"""Advice by rollouts, its words, reviews, opponents by name, and hands as links."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hand_endings import person_to_discard
+from hands_in_words import action, ids
+from recorded_games import one_hand
+from screens import Judge, play_hands
+
+from gin_env import Rules, cards, records
+from gin_env.observations.views import PlayerView
+from gin_env.ui.advice_text import why
+from gin_env.ui.adviser import Advice, Adviser, Move
+from gin_env.ui.explanations import RankedChoice
+from gin_env.ui.human_game import HumanGame
+from gin_env.ui.links import hand_of, link_of
+from gin_env.ui.opponents import OPPONENTS, bot_of, name_of
+from gin_env.ui.review import luck_of, review_hand, totals_of
+
+REPOSITORY = Path(__file__).parents[2]
+PAIRS = "4C 5C 6C 9H 9S 9D 2H 2S AD KS"
+"""Two melds, a pair of twos, ace and king."""
+
+
+def told(upcard: str, *acts: str, drew: str = "", hand: str = PAIRS, **options) -> PlayerView:
+    """Return the view of player 0, who did not deal."""
+    history = [action(text) for text in acts]
+    return PlayerView.from_history(
+        cards.parse(hand), cards.card_id(upcard), history, ids(drew), dealer=1, **options
+    )
+
+
+@pytest.fixture(scope="module")
+def adviser() -> Adviser:
+    return Adviser("simple", num_worlds=64)
+
+
+# --- Advice -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.compiled
+def test_gin_is_advised_and_wins_most(adviser):
+    advice = adviser.advise(person_to_discard("gin by 0", "simple").view)
+    assert advice.best.action == action("knock KD")
+    assert advice.best.points > 25
+    assert [move.win for move in advice.moves[1:]] == sorted((m.win for m in advice.moves[1:]), reverse=True)
+    assert all(0 <= move.win <= 1 and move.error >= 0 for move in advice.moves)
+
+
+@pytest.mark.compiled
+def test_card_that_completes_a_third_meld_is_taken(adviser):
+    """Taking 2D leaves gin but for the ace; passing gives it to nobody who needs it."""
+    advice = adviser.advise(told("2D"))
+    assert advice.best.action == action("take")
+    assert advice.cost(advice.moves[1]) > 0.02
+    assert why(advice, told("2D"), "Nora") == "2♦ makes 2♥ 2♠ 2♦ and leaves 1 deadwood, 14 less than now."
+
+
+@pytest.mark.compiled
+def test_advice_depends_on_the_course_of_the_hand_alone(adviser):
+    view = told("7H", "pass", "pass", "draw", drew="2D")
+    other = PlayerView.of_records(view.records.copy())
+    other.records["random"] += 1
+    assert adviser.advise(view) == adviser.advise(other)
+
+
+@pytest.mark.compiled
+def test_played_move_is_compared_although_nobody_would_try_it(adviser):
+    view = told("7H", "pass", "pass", "draw", drew="2D")
+    advice = adviser.advise(view, played=action("9H"))
+    played = advice.find(action("9H"))
+    assert advice.best.action in (action("KS"), action("knock KS"))
+    assert played.points < advice.best.points - 10
+    assert advice.cost(played) == pytest.approx(advice.best.win - played.win)
+    with pytest.raises(ValueError, match="not legal here"):
+        adviser.advise(view, played=action("pass"))
+
+
+@pytest.mark.compiled
+def test_close_to_the_target_the_game_counts(adviser):
+    """Twelve points are as good as thirty if either wins the game, so the knock is not put off."""
+    view = told("7H", "pass", "pass", "draw", drew="2D", scores=(99, 0))
+    advice = adviser.advise(view)
+    assert advice.best.action == action("knock KS")
+    assert advice.best.win > 0.95
+    assert adviser.chance_to_win(Rules(), 99, 0) > 0.9
+    assert adviser.chance_to_win(Rules(), 0, 0) == pytest.approx(0.5)
+
+
+def test_difference_within_the_error_costs_nothing():
+    def move(win: float, error: float) -> Move:
+        return Move(1, win, 0.0, error, RankedChoice(1))
+
+    best, near, far = move(0.5, 0.0), move(0.47, 0.02), move(0.47, 0.01)
+    advice = Advice([best, near, far], 0.0)
+    assert (advice.cost(best), advice.cost(near)) == (0, 0)
+    assert advice.cost(far) == pytest.approx(0.03)
+
+
+@pytest.mark.parametrize(
+    ("best", "other", "sentence"),
+    [
+        ({"deadwood": 20}, {"deadwood": 23}, "Rather K♠ than Q♥: it leaves 3 less deadwood."),
+        ({"outs": 8}, {"outs": 7}, "Rather K♠ than Q♥: 1 more card would help you."),
+        ({"risk": 0.1}, {"risk": 0.9}, "Rather K♠ than Q♥: Q♥ would help Nora more: Nora took J♥ Q♦."),
+        ({}, {}, "K♠ and Q♥ look alike; played on, K♠ wins more."),
+    ],
+)
+def test_reason_compares_what_differs(best, other, sentence):
+    view = told("QD", "pass", "take", "3C", "draw", drew="3D")
+    moves = [
+        Move(card, 0.5, 0.0, 0.0, RankedChoice(card, **{"deadwood": 20, "outs": 7, "risk": 0.1} | numbers))
+        for card, numbers in ((action("KS"), best), (action("QH"), other))
+    ]
+    public = view.records["public"]
+    public["shown"][0, 1] = cards.parse("QD JH 4D")
+    assert why(Advice(moves, 0.0), view, "Nora") == sentence
+
+
+@pytest.mark.compiled
+def test_adviser_without_torch_is_the_best_bot_that_works():
+    """As a user without PyTorch finds it, in a process of its own."""
+    program = """
+import sys
+sys.modules["torch"] = None
+import importlib.util as util
+find = util.find_spec
+util.find_spec = lambda name, *rest: None if name == "torch" else find(name, *rest)
+from gin_env.ui.adviser import Adviser
+from gin_env.ui.human_game import HumanGame
+from gin_env.ui.opponents import OPPONENTS
+game = HumanGame("simple", 3)
+while game.waits_for_bot:
+    game.let_bot_act()
+adviser = Adviser(num_worlds=16)
+missing = [one.name for one in OPPONENTS if not one.available]
+print(adviser.name, len(adviser.advise(game.view).moves), missing)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[0] == "marjj 2 ['Vera', 'Ada']"
+
+
+# --- Reviews ----------------------------------------------------------------------------------------------
+
+
+def test_review_adds_up_what_choices_cost():
+    game = one_hand()
+    review = review_hand(game, game.positions(), 0, 0, Judge())
+    assert [choice.step for choice in review.choices] == [0, 3]
+    assert [choice.lost for choice in review.choices] == [0, 0]
+    assert (review.points, len(review.chances)) == (65, 4)
+    assert review.chances[0] == 0.5
+    assert review.chances[-1] == 0.5 + 65 / 200
+    (hand,) = game.hands
+    careless = replace(hand, actions=(*hand.actions[:3], action("AC")), outcome="undecided")
+    game = replace(game, hands=(careless,))
+    review = review_hand(game, game.positions(), 0, 0, Judge())
+    (mistake,) = review.mistakes
+    assert mistake.lost == pytest.approx((103 - 0) / 10)
+    totals = totals_of([review, review])
+    assert (totals.num_mistakes, totals.num_choices, totals.accuracy) == (2, 4, 50)
+    assert totals.lost == pytest.approx(2 * mistake.lost)
+    other = review_hand(game, game.positions(), 0, 1, Judge())
+    assert [choice.step for choice in other.choices] == [1]
+
+
+@pytest.mark.compiled
+def test_luck_of_a_hand_is_opposite_for_the_players():
+    pytest.importorskip("torch")
+    game = play_hands(HumanGame("simple", 3)).record()
+    positions = game.positions()
+    mine, theirs = luck_of(positions, 0), luck_of(positions, 1)
+    assert mine == pytest.approx(-theirs, abs=1e-4)
+    assert abs(mine) > 0.1
+
+
+# --- Opponents, links -------------------------------------------------------------------------------------
+
+
+def test_ratings_are_those_of_the_leaderboard():
+    for one in OPPONENTS:
+        file = REPOSITORY / "leaderboard" / f"{one.bot}.json"
+        if file.exists():
+            assert abs(json.loads(file.read_text())["rating"] - one.rating) <= 10, one
+        else:
+            assert one.rating is None
+    ratings = [one.rating for one in OPPONENTS if one.rating]
+    assert ratings == sorted(ratings)
+
+
+def test_opponents_are_found_by_name_and_by_bot():
+    assert (bot_of("Nora"), bot_of("nora"), bot_of("simple")) == ("simple",) * 3
+    assert (bot_of("marjj"), name_of("marjj"), name_of("simple")) == ("marjj", "marjj", "Nora")
+
+
+@pytest.mark.parametrize("rules", [Rules(), Rules.preset("oklahoma"), Rules(knock_limit=5)])
+def test_link_holds_a_hand(rules):
+    game = play_hands(HumanGame("simple", 4, rules), 2).record()
+    link = link_of(game, 1)
+    assert re.fullmatch(r"[\w.~%-]+", link)
+    assert rules != Rules() or len(link) < 160
+    found = hand_of(link)
+    assert found.hands == game.hands[1:]
+    assert (found.rules, [one.name for one in found.players]) == (rules, ["person", "simple"])
+    assert link_of(found, 0) == link
+
+
+def test_link_of_odd_names_is_kept():
+    game = replace(one_hand(), players=(records.Player("a~b.c/ü"), records.Player("x")))
+    assert [one.name for one in hand_of(link_of(game, 0)).players] == ["a~b.c/ü", "x"]
+
+
+def test_damaged_link_is_refused():
+    link = link_of(play_hands(HumanGame("simple", 4)).record(), 0)
+    version, deck, start, actions, names = link.split(".")
+    for wrong in (
+        "", "1", "x" * 5000, link[:-30], link.replace("1.", "2.", 1),
+        ".".join([version, deck[1:], start, actions, names]),
+        ".".join([version, deck[1] + deck[1:], start, actions, names]),
+        ".".join([version, deck, "7-0-0", actions, names]),
+        ".".join([version, deck, "0-500-0", actions, names]),
+        ".".join([version, deck, start, actions + "0", names]),
+        ".".join([version, deck, start, "9" + actions, names]),
+        ".".join([version, deck, start, actions, "%00~b"]),
+        f"{link}.no-such-rules",
+    ):  # fmt: skip
+        with pytest.raises(records.RecordError, match="not the address of a hand"):
+            hand_of(wrong)
+    with pytest.raises(TypeError, match="must be a string"):
+        hand_of(5)
