@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +11,6 @@ from gin_env.commands.options import BOT_HELP, RulesOption, flag, refuse_options
 
 if TYPE_CHECKING:
     from gin_env.agents import Agent
-    from gin_env.game.rules import Rules
     from gin_env.observations.views import PlayerView
 
 app = typer.Typer()
@@ -64,6 +62,7 @@ def explain(
     from gin_env.agents.base import HasActionChances, HasActionValues
     from gin_env.ui.explanation_text import bots_text, explanation, legend
     from gin_env.ui.explanations import choices
+    from gin_env.ui.positions import position_in_text
 
     if (record is None) == (hand is None):
         raise ValueError("specify a position with --hand and --upcard, or with --record, --game and --step")
@@ -76,7 +75,7 @@ def explain(
         view = _recorded_view(record, game, step)
     else:
         refuse_options(context, "only games of --record have numbers and steps", "game", "step")
-        view = _view_from_options(str(hand), upcard, history, drew, you_deal, scores, rules)
+        view = position_in_text(str(hand), upcard, history or "", drew, you_deal, scores, rules)
     ranked = choices(view, estimator)
     bots, played, silent = _ask_bots(bot, view)
     values = {
@@ -125,58 +124,3 @@ def _recorded_view(path: Path, game: int, step: int) -> PlayerView:
     if step > len(steps):
         raise ValueError(f"game {game} of {path} has {len(steps)} steps: step {step} does not exist")
     return steps[step - 1].view()
-
-
-def _view_from_options(
-    hand: str,
-    upcard: str | None,
-    history: str | None,
-    drew: str,
-    you_deal: bool,
-    scores: str,
-    rules: Rules | None,
-) -> PlayerView:
-    """Return the view of player 0 that the options describe."""
-    from gin_env.game import cards
-    from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, PASS, parse
-    from gin_env.game.rules import Rules
-    from gin_env.observations.views import PlayerView
-
-    if upcard is None:
-        raise ValueError("--hand needs --upcard, the card that was turned up at the deal")
-    turned = cards.card_id(upcard)
-    held = [cards.card_id(word) for word in re.split(r"[\s,]+", hand.strip())]
-    draws = [cards.card_id(word) for word in re.split(r"[\s,]+", drew.strip()) if word]
-    acts = [parse(" ".join(words.split())) for words in (history or "").split(";") if words.strip()]
-    rules = rules or Rules()
-    if len(held) == rules.hand_size + 1:
-        if acts or draws or you_deal:
-            raise ValueError(
-                f"a hand of {len(held)} cards is a position at the first discard: with --history, --drew or "
-                f"--you-deal give the {rules.hand_size} that were dealt"
-            )
-        drawn = held.pop()
-        if drawn == turned:
-            acts = [DRAW_UPCARD]
-        else:
-            acts = [PASS, PASS, DRAW_STOCK] if rules.opening_offer else [DRAW_STOCK]
-            draws = [drawn]
-    return PlayerView.from_history(
-        cards.mask_of(held),
-        turned,
-        acts,
-        draws,
-        player=0,
-        dealer=0 if you_deal else 1,
-        scores=_two_scores(scores),
-        rules=rules,
-    )
-
-
-def _two_scores(text: str) -> tuple[int, int]:
-    words = re.split(r"[\s,:]+", text.strip())
-    if len(words) != 2 or not all(word.isdecimal() for word in words):
-        raise ValueError(
-            f"--scores must be two numbers, yours and your opponent's, as in '40 25', not {text!r}"
-        )
-    return int(words[0]), int(words[1])

@@ -71,7 +71,7 @@ def answer_text(one: dict[str, Any], played: int | None) -> str:
     verdict = "" if played is None else "Right! " if played == one["best"] else "There is a better move. "
     columns = ("win", "points", "deadwood", "helps", "danger")
     rows = [
-        [("* " if line["played"] else "") + line["move"], *(line[column] for column in columns)]
+        [("* " if line["action"] == played else "") + line["move"], *(line[column] for column in columns)]
         for line in shown["moves"]
     ]
     header = ["move", "you win", "points", "deadwood", "cards that help", "danger"]

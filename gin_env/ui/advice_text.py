@@ -127,6 +127,9 @@ def _about_discard(best: Move, other: Move, view: PlayerView, opponent: str, let
     if (more := (mine.outs or 0) - (theirs.outs or 0)) > 0:
         reasons.append(f"{more} more card{'s' * (more > 1)} would help you")
     if not reasons:
+        less = (mine.deadwood or 0) - (theirs.deadwood or 0)
+        if less:
+            return f"{other_name} leaves {less} less deadwood, but played on, {name} wins more."
         return f"{name} and {other_name} look alike; played on, {name} wins more."
     first, *others = reasons
     text = ", and ".join([first, *others[:1]])

@@ -34,9 +34,10 @@ CHANGES: dict[str, list[str]] = {
         *("--games 6", "--seed 4", "--hands", "--rules straight", "--confidence 0.8", "--json other.json"),
         *("--csv table.csv", "--plot table.png", "--record new.jsonl"),
     ],
-    "replay games.jsonl --judge generation": [
-        *("--game 2", "--bot simple", "--judge none", "--worst 1"),
+    "replay games.jsonl --judge simple": [
+        *("--game 2", "--judge tonic", "--judge none", "--worst 1"),
     ],
+    "puzzle --number 3 --answer": ["--number 4"],
     HAND: [
         *('--hand "4C 5C 6C 9H 9S 9D 2H 2S AD QS"', "--upcard 2D", "--scores '40 25'", "--rules oklahoma"),
         *("--you-deal --history pass", "--bot medium", "--estimator uniform"),
@@ -54,6 +55,7 @@ CHANGES: dict[str, list[str]] = {
     "gif simple random hand.gif --width 240": [
         *("--seed 1", "--rules straight", "--width 300", "--seconds 0.5"),
     ],
+    "gif hand.gif --width 240 --record games.jsonl": ["--record one.jsonl", "--game 2", "--hand 2"],
 }
 """What is cheap to run -> options, each of which changes its outcome."""
 EXCUSED: dict[str, tuple[str, str]] = {

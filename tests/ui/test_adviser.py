@@ -112,6 +112,7 @@ def test_difference_within_the_error_costs_nothing():
         ({"outs": 8}, {"outs": 7}, "Rather K♠ than Q♥: 1 more card would help you."),
         ({"risk": 0.1}, {"risk": 0.9}, "Rather K♠ than Q♥: Q♥ would help Nora more: Nora took J♥ Q♦."),
         ({}, {}, "K♠ and Q♥ look alike; played on, K♠ wins more."),
+        ({"deadwood": 22}, {}, "Q♥ leaves 2 less deadwood, but played on, K♠ wins more."),
     ],
 )
 def test_reason_compares_what_differs(best, other, sentence):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from gin_env import agents
+from gin_env import agents, play_match, records
 from gin_env.agents.turns import play_bot
 from gin_env.cli import app
 
@@ -26,6 +26,24 @@ def test_pictures_show_the_seeded_hand_with_named_seats():
         if not games.done[0]:
             play_bot(games, bots[games.to_move()[0]], games.everyone)
     assert games.done[0]
+
+
+def test_hand_of_a_record_is_drawn(tmp_path):
+    file, record = tmp_path / "hand.gif", tmp_path / "games.jsonl"
+    play_match("simple", "tonic", 2, seed=3, record=record)
+    options = ["--record", str(record), "--hand", "2", "--width", "240"]
+    done = CliRunner().invoke(app, ["gif", str(file), *options])
+    game = records.read_one(record, 1)
+    assert done.output.startswith(f"{len(game.hands[1].actions)} actions, ")
+    with Image.open(file) as gif:
+        assert gif.n_frames == len(game.hands[1].actions) + 1
+    for wrong, message in (
+        (["a", "b", str(file), *options], "--record needs FILE alone"),
+        ([str(file)], "two bots and a file: A B FILE"),
+        ([str(file), *options[:3], "99"], "hand 99 does not exist"),
+        ([str(file), *options, "--seed", "3"], "omit --seed"),
+    ):
+        assert message in str(CliRunner().invoke(app, ["gif", *wrong]).exception)
 
 
 def test_self_play_numbers_the_bots(monkeypatch):

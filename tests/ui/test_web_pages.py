@@ -133,7 +133,7 @@ def test_phone_plays_a_whole_game_by_touch(play_server, browser):
     play(page, by_touch, discard_by_touch, hands=1)
     page.tap("#actions button[title=N]")
     play(page, by_touch, discard_by_touch)
-    assert "the game, " in page.value("document.querySelector('.result').innerText")
+    assert "the game, " in page.value("document.querySelector('#reveal h2').innerText")
     assert page.problems == []
 
 
@@ -147,7 +147,7 @@ def test_keys_play_a_whole_game(play_server, browser):
     page.wait_for("document.querySelector('#belief-content table')")
     play(page, lambda one, key: one.press(key.lower()), discard_by_keys, hands=1)
     play(page, lambda one, key: one.press(key.lower()), discard_by_keys)
-    assert "the game, " in page.value("document.querySelector('.result').innerText")
+    assert "the game, " in page.value("document.querySelector('#reveal h2').innerText")
     assert page.problems == []
 
 
@@ -174,7 +174,7 @@ def test_scores_change_only_after_the_reveal(play_server, browser):
     page.wait_for("document.querySelectorAll('#sheet td a').length === 1")
     shown = page.value("document.querySelector('.steps li:last-child').innerText")
     mine, theirs = page.value(SCORES)
-    assert f"you {mine}, random-discard {theirs};" in shown
+    assert f"you {mine}, Rosa {theirs};" in shown
 
 
 def test_practice_game_under_other_rules_takes_moves_back(play_server, browser):
@@ -189,7 +189,7 @@ def test_practice_game_under_other_rules_takes_moves_back(play_server, browser):
     page.tap("#practice")
     page.tap("#start")
     page.wait_for(f"{READY} && document.querySelector('.meter').innerText.includes('150')")
-    assert page.value("document.querySelector('#score-opponent .name').innerText") == "simple"
+    assert page.value("document.querySelector('#score-opponent .name').innerText") == "Emil"
     assert page.value("document.getElementById('undo').disabled")
     before = page.value(HAND)
     while page.value(HAND) == before:
@@ -230,7 +230,7 @@ def test_screen_reader_gets_names_and_announcements(play_server, browser):
     assert re.match(r"\w+ of \w+ leaves \d+ deadwood", said)
     page.press("Enter")
     page.wait_for(READY)
-    assert "random-discard drew" in page.value("document.getElementById('live').innerText")
+    assert "Rosa drew" in page.value("document.getElementById('live').innerText")
 
 
 def test_unavailable_key_explains_why(play_server, browser):
@@ -339,21 +339,143 @@ def test_gin_is_given_up_only_by_its_own_button(at_discard):
 def test_second_press_discards_the_card_of_a_possible_knock(at_discard):
     page = at_discard("knock by 0", 0, **DESKTOP)
     page.press("-")
-    assert said(page) == "K♦ leaves 2 deadwood: tap again to discard it, or knock."
+    assert said(page) == "K♦ leaves 2 deadwood: tap again to discard it, or knock (2)."
     assert keys_of_actions(page) == ["D", "K"]
     page.press("Enter")
     page.wait_for(f"{HAND}.length === 10 && !{HAND}.includes('KD')")
 
 
-def test_recorded_game_is_replayed_with_opinions(serve, browser, tmp_path):
+def test_game_in_progress_is_ended_only_after_a_question(play_server, browser):
+    page = browser.open(play_server, **DESKTOP)
+    page.wait_for(READY)
+    keys = keys_of_actions(page)
+    page.press("p" if "P" in keys else "s")
+    page.wait_for(f"{IDLE} && document.querySelectorAll('#turns .own').length")
+    before = page.value("document.getElementById('turns').innerText")
+    for answer in ("no", "yes"):
+        page.press("m")
+        page.wait_for("document.getElementById('menu').open")
+        page.click("#start")
+        page.wait_for("document.getElementById('confirm').open")
+        assert "The score is 0 to 0 against Rosa." in page.value(
+            "document.getElementById('confirm').innerText"
+        )
+        page.click(f"#confirm button[value={answer}]")
+        page.wait_for("!document.getElementById('confirm').open")
+        if answer == "no":
+            assert before in page.value("document.getElementById('turns').innerText")
+    page.wait_for(f"{READY} && !document.querySelector('#turns .own')")
+
+
+HAND_IN_VIEW = """(() => {
+  const boxes = [...document.querySelectorAll('#hand button')].map((e) => e.getBoundingClientRect());
+  return boxes.every((box) => Math.abs(box.top - boxes[0].top) < 1 && box.left >= 0 && box.right <= innerWidth + 1)
+    && boxes[0].width >= 40 && document.documentElement.scrollWidth <= innerWidth;
+})()"""
+
+
+@pytest.mark.parametrize(
+    "size",
+    [(1440, 900), (2560, 1440), (1024, 768), (390, 844), (360, 640), (320, 568), (844, 390), (360, 225)],
+)
+def test_hand_is_one_row_in_every_window(at_discard, size):
+    page = at_discard("gin by 0", 0, width=size[0], height=size[1], phone=size[0] < 1000)
+    assert page.value(HAND_IN_VIEW)
+
+
+def reviewed(page: Page) -> str:
+    page.wait_for("document.querySelector('#review .curve')")
+    return page.value("document.getElementById('review').innerText")
+
+
+def test_recorded_game_is_replayed_with_its_review(serve, browser, tmp_path):
+    """The browser shows the numbers that the terminal prints."""
     play_hands(HumanGame("simple", 3)).save(tmp_path / "game.json")
-    address = serve("replay", str(tmp_path / "game.json"), "--bot", "simple", "--bot", "tonic")
-    page = browser.open(address, **DESKTOP)
-    page.wait_for(
-        "document.querySelectorAll('#opinions .view').length > 0 && !document.querySelector('.thinking')"
-    )
-    assert "simple" in page.value("document.getElementById('opinions').innerText")
+    page = browser.open(serve("replay", str(tmp_path / "game.json"), "--judge", "simple"), **DESKTOP)
+    text = reviewed(page)
+    command = [sys.executable, "-c", "from gin_env.cli import main; main()", "replay", tmp_path / "game.json"]
+    printed = subprocess.run(
+        [*command, "--plain", "--judge", "simple"], capture_output=True, text=True, check=True
+    ).stdout
+    points, choices = re.search(r"You: (\S+) points\..* Choices: (\S+) ", printed).groups()
+    assert f"{points} points." in text
+    assert choices.rstrip(".") in text
+    for lost in re.findall(r"(\d+\.\d)$", printed, re.MULTILINE)[:3]:
+        assert f"−{lost}: " in text
+    page.click(".costly button")
+    page.wait_for("document.querySelector('#this-move .played')")
     while not page.value("document.getElementById('forward').disabled"):
         page.press("ArrowRight")
     assert page.value("document.querySelectorAll('.steps li').length") >= 2
     assert page.problems == []
+
+
+def test_shared_link_opens_the_hand_in_another_browser(play_server, browser, tmp_path):
+    page = browser.open(play_server, **PHONE_390)
+    page.wait_for(READY)
+    play(page, by_touch, discard_by_touch, hands=1)
+    page.wait_for("document.querySelector('#worth .curve')")
+    page.tap("#actions a")
+    text = reviewed(page)
+    link = page.value("new URL(document.getElementById('save-gif').href).searchParams.get('link')")
+    assert len(link) < 200
+    with Browser(tmp_path / "other") as another:
+        other = another.open(f"{play_server}replay#{link}", **DESKTOP)
+        assert reviewed(other).split("points")[0].replace("Player", "You") == text.split("points")[0]
+        assert other.value("document.querySelector('#score-you .name').innerText") == "Player"
+        assert other.problems == []
+    assert page.problems == []
+
+
+def solve(page: Page) -> None:
+    """Answer the puzzle that is shown with its first card or move, and see the comparison."""
+    page.wait_for("document.querySelector('#hand button')")
+    if page.value("document.getElementById('prompt').innerText").startswith("What do you discard"):
+        page.click("#hand button:last-child")
+        page.wait_for("document.querySelector('#hand .selected')")
+    page.click("#actions button")
+    page.wait_for("document.querySelectorAll('#answer .values tr').length >= 3")
+
+
+def test_puzzles_are_answered_on_the_page(play_server, browser):
+    page = browser.open(f"{play_server}puzzle#3", **DESKTOP)
+    page.wait_for("document.getElementById('title').innerText.startsWith('Puzzle 3 of')")
+    solve(page)
+    page.click("#actions button")
+    page.wait_for("document.getElementById('title').innerText.startsWith('Puzzle 4 of')")
+    assert page.problems == []
+
+
+def test_site_without_a_server_has_reviews_and_puzzles(browser, tmp_path):
+    """Plain files, as the documentation site serves them."""
+    pytest.importorskip("torch")
+    subprocess.run([sys.executable, "docs/demo.py", tmp_path / "site"], check=True)
+    port = free_port()
+    server = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "http.server",
+            str(port),
+            "--bind",
+            "127.0.0.1",
+            "--directory",
+            tmp_path / "site",
+        ],
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        while not answers(port):
+            time.sleep(0.1)
+        page = browser.open(f"http://127.0.0.1:{port}/try/", **PHONE_390)
+        page.wait_for("document.querySelectorAll('.list a').length === 4")
+        page.tap(".list li:nth-child(2) a")
+        assert "accuracy" in reviewed(page).lower()
+        page.tap("#next-hand")
+        page.wait_for("document.getElementById('last').innerText.startsWith('Hand 2')")
+        other = browser.open(f"http://127.0.0.1:{port}/try/puzzle.html", **DESKTOP)
+        solve(other)
+        assert page.problems == other.problems == []
+    finally:
+        server.terminate()
+        server.wait()

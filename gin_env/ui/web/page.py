@@ -148,7 +148,7 @@ def _line(line: Line, advice: Advice, played: int | None) -> Json:
     return line._asdict() | {"best": line.action == advice.best.action, "played": line.action == played}
 
 
-def belief(name: str, estimator: Estimator, view: PlayerView, truth: int | None = None) -> Json:
+def belief(estimator: Estimator, view: PlayerView, truth: int | None = None) -> Json:
     """For each suit 13 probabilities in per cent that the opponent holds the card, ace first.
 
     `truth` is the opponent's hand as a mask, once it may be shown.
@@ -161,7 +161,7 @@ def belief(name: str, estimator: Estimator, view: PlayerView, truth: int | None 
         if truth is not None:
             row["held"] = [bool(truth >> first + rank & 1) for rank in range(NUM_RANKS)]
         rows.append(row)
-    return {"estimator": name, "rows": rows}
+    return {"rows": rows}
 
 
 # --- Replays --------------------------------------------------------------------------------------------

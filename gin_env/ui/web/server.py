@@ -49,6 +49,7 @@ def create_app(api: TableApi, host: str = "127.0.0.1") -> Starlette:
         Route("/", _file(page)),
         Route("/replay", _file("replay.html")),
         Route("/puzzle", _file("puzzle.html")),
+        Route("/board", _file("board.html")),
         Route("/cards.svg", _content(card_sheet(), "image/svg+xml")),
     ]
     routes += [

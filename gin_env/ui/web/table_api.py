@@ -12,15 +12,18 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from gin_env import agents
 from gin_env.game.rules import Rules, check_rules
 from gin_env.game.streams import check_seed
 from gin_env.records import GameRecord, Position
 from gin_env.ui.adviser import Adviser, estimator_of_hand
 from gin_env.ui.human_game import PERSON, PERSON_PLAYER, HumanGame
 from gin_env.ui.links import hand_of
+from gin_env.ui.opinions import chosen_actions
 from gin_env.ui.opponents import OPPONENTS
+from gin_env.ui.positions import position_in_text
 from gin_env.ui.review import HandReview, review_hand
-from gin_env.ui.seat import YOU
+from gin_env.ui.seat import YOU, action_name
 from gin_env.ui.web import offers, page
 from gin_env.ui.web.page import Json
 from gin_env.ui.web.sessions import Session, Sessions
@@ -29,6 +32,8 @@ Answer = tuple[int, Json]
 Handler = Callable[[Json, str], Answer]
 
 
+MAX_TEXT = 4000
+"""Characters of a field of a position."""
 ANYONE = "Player"
 """What a person is called in a hand from a link."""
 MAX_REVIEWS = 200
@@ -88,7 +93,12 @@ class TableApi:
 
     def handlers(self) -> dict[str, Handler]:
         """Return the requests by name."""
-        replay: dict[str, Handler] = {"setup": self.setup, "replay": self.replay, "review": self.review}
+        replay: dict[str, Handler] = {
+            "setup": self.setup,
+            "replay": self.replay,
+            "review": self.review,
+            "analyse": self.analyse,
+        }
         if self.recorded is not None:
             return replay
         table: dict[str, Handler] = {
@@ -226,7 +236,7 @@ class TableApi:
         def ask(session: Session) -> Answer:
             game, estimator = session.game, _estimator(self.estimator)
             truth = None if game.ended is None else game.ended.hands[1]
-            return 200, page.belief(self.estimator, estimator, game.view, truth)
+            return 200, page.belief(estimator, game.view, truth)
 
         return self._look(token, ask)
 
@@ -259,6 +269,23 @@ class TableApi:
             return page.review(record, replayed.positions, self._reviewed[key], adviser)
 
         return 200, self._reviews.ask(judge)
+
+    def analyse(self, request: Json, token: str) -> Answer:
+        """Return what bots and adviser say of a position in text, and what the opponent may hold."""
+        words = {name: str(request.get(name, "")) for name in ("hand", "upcard", "history", "drew")}
+        if max(map(len, words.values())) > MAX_TEXT:
+            raise ValueError(f"a position must be at most {MAX_TEXT} characters long")
+        scores, dealt = str(request.get("scores") or "0 0"), request.get("you_deal") is True
+        view = position_in_text(**words, scores=scores, you_deal=dealt, rules=self._rules)
+        advice = self._hints.ask(lambda adviser: adviser.advise(view))
+        by_move: dict[str, list[str]] = {}
+        upcard, hand = int(view.records["public"]["upcard"][0]), int(view.hands[0])
+        for name in agents.quick_names():
+            action = int(chosen_actions(_bot(name), view)[0])
+            by_move.setdefault(action_name(action, upcard, hand=hand), []).append(name)
+        answer = page.hint(advice, view, "your opponent")
+        answer["bots"] = [{"text": text, "bots": bots} for text, bots in by_move.items()]
+        return 200, answer | {"belief": page.belief(_estimator(self.estimator), view)}
 
     def picture(self, link: str, kind: str) -> bytes:
         """Return a hand as an animated GIF, or its end as a PNG. Raises ValueError for a bad link."""
@@ -329,6 +356,7 @@ def _positions(record: GameRecord) -> list[Position]:
 
 
 _estimator = lru_cache(4)(estimator_of_hand)
+_bot = lru_cache(64)(agents.make)
 
 
 class _SharedAdviser:

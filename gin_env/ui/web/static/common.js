@@ -161,6 +161,25 @@ export function panels(onChange = () => {}) {
   return { toggle, close, open };
 }
 
+/** What the opponent may hold: a table of per cents by suit and rank; framed what was held. */
+export function beliefTable({ rows }) {
+  const head = make("tr", {}, make("td"), ...[..."A23456789", "10", ..."JQK"].map((rank) => make("th", { scope: "col" }, rank)));
+  return make("table", { class: "heat" }, head, ...rows.map(({ suit, chances, held }) => make("tr", {},
+    make("th", { scope: "row", class: `suit-${suit}`, "aria-label": SUITS[suit] }, SYMBOLS[suit]),
+    ...chances.map((chance, rank) => heatCell(chance, held && held[rank])))));
+}
+
+function heatCell(chance, held) {
+  const place = Math.sqrt(chance / 100);
+  const mix = (a, b, share) => a.map((value, index) => Math.round(value + share * (b[index] - value)));
+  const [cold, middle, hot] = [[0, 34, 78], [118, 117, 114], [254, 232, 56]];
+  const colour = place < 0.5 ? mix(cold, middle, 2 * place) : mix(middle, hot, 2 * place - 1);
+  const cell = make("td", { class: held ? "held" : "" }, chance === 0 ? "·" : chance === 100 ? "■" : chance);
+  cell.style.background = `rgb(${colour})`;
+  cell.style.color = 0.3 * colour[0] + 0.6 * colour[1] + 0.1 * colour[2] > 120 ? "#000" : "#fff";
+  return cell;
+}
+
 /** The moves of a position compared, as a table with the reason below it. */
 export function comparison({ moves, why }) {
   const heads = ["", "you win", "deadwood", "cards that help", "danger"];

@@ -1,6 +1,6 @@
 // The table. All that is known about the game is what the server sends: what the player may see.
 
-import { $, ask, card, coloured, comparison, curve, failed, groups, loadCards, make, panels, pile, scoreSheet, scores, sentence, spoken, store, turnRows, worth, written } from "./common.js";
+import { $, ask, beliefTable, card, coloured, comparison, curve, failed, groups, loadCards, make, panels, pile, scoreSheet, scores, sentence, spoken, store, turnRows, worth, written } from "./common.js";
 import { addResult, showResults } from "./results.js";
 import { click, soundIsOn, turnSound } from "./sound.js";
 
@@ -624,22 +624,8 @@ async function showBelief() {
   const { answer } = await ask("belief");
   if (game.version !== version || !notes.open.has("belief")) return;
   if (answer.error) { box.replaceChildren(make("p", {}, answer.error)); return; }
-  const head = make("tr", {}, make("td"), ...[..."A23456789", "10", ..."JQK"].map((rank) => make("th", { scope: "col" }, rank)));
-  const rows = answer.rows.map(({ suit, chances, held }) => make("tr", {}, make("th", { scope: "row", class: `suit-${suit}`, "aria-label": spoken(`A${suit}`).slice(7) }, written(`A${suit}`)[1]),
-    ...chances.map((chance, rank) => heatCell(chance, held && held[rank]))));
-  box.replaceChildren(make("table", { class: "heat" }, head, ...rows),
+  box.replaceChildren(beliefTable(answer),
     make("p", { class: "caption" }, `Per cent, from what you have seen${answer.rows[0].held ? "; framed: what was held" : ""}`));
-}
-
-function heatCell(chance, held) {
-  const place = Math.sqrt(chance / 100);
-  const mix = (a, b, share) => a.map((value, index) => Math.round(value + share * (b[index] - value)));
-  const [cold, middle, hot] = [[0, 34, 78], [118, 117, 114], [254, 232, 56]];
-  const colour = place < 0.5 ? mix(cold, middle, 2 * place) : mix(middle, hot, 2 * place - 1);
-  const cell = make("td", { class: held ? "held" : "" }, chance === 0 ? "·" : chance === 100 ? "■" : chance);
-  cell.style.background = `rgb(${colour})`;
-  cell.style.color = 0.3 * colour[0] + 0.6 * colour[1] + 0.1 * colour[2] > 120 ? "#000" : "#fff";
-  return cell;
 }
 
 // --- Keys -------------------------------------------------------------------------------------------------

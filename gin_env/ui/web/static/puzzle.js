@@ -107,7 +107,7 @@ function renderAnswer() {
   const byMove = new Map();
   for (const [bot, text] of Object.entries(puzzle.bots)) byMove.set(text, [...(byMove.get(text) || []), bot]);
   $("answer").replaceChildren(
-    make("p", {}, make("strong", {}, coloured(puzzle.moves[puzzle.best]), answered === puzzle.best ? ": right!" : " is better.")),
+    make("p", {}, make("strong", {}, answered === puzzle.best ? "Right: " : "Better: ", coloured(puzzle.moves[puzzle.best]), ".")),
     ...comparison(shown),
     puzzle.answers[answered] ? "" : make("p", { class: "caption" }, "Your move was not among those worth playing out."),
     make("h3", {}, "What the bots play"),

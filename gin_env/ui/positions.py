@@ -1,0 +1,71 @@
+"""Positions that a person describes in text: cards, what both players did, and the score."""
+
+from __future__ import annotations
+
+import re
+
+from gin_env.game import cards
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, PASS, parse
+from gin_env.game.rules import Rules
+from gin_env.observations.views import PlayerView
+
+
+def position_in_text(
+    hand: str,
+    upcard: str | None,
+    history: str = "",
+    drew: str = "",
+    you_deal: bool = False,
+    scores: str = "0 0",
+    rules: Rules | None = None,
+) -> PlayerView:
+    """Return the view of player 0.
+
+    Parameters
+    ----------
+    hand : the cards as dealt, as in ``"4C 5C 6C ..."``; one more is the card just drawn, before a discard.
+    upcard : the card turned up at the deal.
+    history : actions of both players since the deal, in words, separated by semicolons.
+    drew : the player's cards from the stock, in order.
+    scores : the player's score and the opponent's.
+
+    Raises ValueError for a text that is not a position.
+    """
+    if upcard is None:
+        raise ValueError("--hand needs --upcard, the card that was turned up at the deal")
+    turned = cards.card_id(upcard)
+    held = [cards.card_id(word) for word in re.split(r"[\s,]+", hand.strip())]
+    draws = [cards.card_id(word) for word in re.split(r"[\s,]+", drew.strip()) if word]
+    acts = [parse(" ".join(words.split())) for words in history.split(";") if words.strip()]
+    rules = rules or Rules()
+    if len(held) == rules.hand_size + 1:
+        if acts or draws or you_deal:
+            raise ValueError(
+                f"a hand of {len(held)} cards is a position at the first discard: with --history, --drew or "
+                f"--you-deal give the {rules.hand_size} that were dealt"
+            )
+        drawn = held.pop()
+        if drawn == turned:
+            acts = [DRAW_UPCARD]
+        else:
+            acts = [PASS, PASS, DRAW_STOCK] if rules.opening_offer else [DRAW_STOCK]
+            draws = [drawn]
+    return PlayerView.from_history(
+        cards.mask_of(held),
+        turned,
+        acts,
+        draws,
+        player=0,
+        dealer=0 if you_deal else 1,
+        scores=_two_scores(scores),
+        rules=rules,
+    )
+
+
+def _two_scores(text: str) -> tuple[int, int]:
+    words = re.split(r"[\s,:]+", text.strip())
+    if len(words) != 2 or not all(word.isdecimal() for word in words):
+        raise ValueError(
+            f"--scores must be two numbers, yours and your opponent's, as in '40 25', not {text!r}"
+        )
+    return int(words[0]), int(words[1])

@@ -1,0 +1,58 @@
+"""`gin-rummy puzzle`: the packaged positions, their answers, and questions in the terminal."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+from gin_env import cli
+from gin_env.commands.puzzle import load_puzzles
+from gin_env.game.actions import describe
+
+
+def ask(*arguments: str, said: str = "") -> str:
+    result = CliRunner().invoke(cli.app, ["puzzle", *arguments], input=said)
+    if result.exception is not None:
+        raise result.exception
+    return result.output
+
+
+def test_each_puzzle_is_missed_by_some_bots_and_has_a_clear_answer():
+    puzzles = load_puzzles()
+    assert len(puzzles) >= 30
+    for one in puzzles:
+        assert 0 < len(one["missed"]) <= len(one["bots"])
+        assert str(one["best"]) in one["answers"].keys() & one["moves"].keys()
+        best, *others = one["answers"][str(one["best"])]["moves"]
+        assert best["best"]
+        for other in others:
+            gap = [float(line["points"].replace("−", "-")) for line in (best, other)]
+            assert gap[0] - gap[1] >= 1.9  # 2.0 before rounding
+        assert set(one["missed"]) == {bot for bot, move in one["bots"].items() if move != best["move"]}
+
+
+def test_right_answer_is_praised_and_a_wrong_one_compared():
+    one = load_puzzles()[0]
+    best = describe(one["best"])
+    wrong = next(describe(int(action)) for action in one["answers"] if int(action) != one["best"])
+    said = ask("--number", "1", said=f"{best}\n")
+    assert one["position"] in said
+    assert "Right! " in said
+    said = ask("--number", "1", said=f"nonsense\nKC of clubs\n{wrong}\n")
+    assert said.count("Not a move here") == 2
+    assert "There is a better move." in said
+    assert re.search(r"^\* ", said, re.MULTILINE)
+
+
+def test_answer_is_shown_without_a_question():
+    said = ask("--number", "2", "--answer")
+    assert load_puzzles()[1]["answers"][str(load_puzzles()[1]["best"])]["why"] in said
+    assert "Your move" not in said
+    assert re.match(r"Puzzle \d+ of \d+", ask("--answer"))
+
+
+def test_unknown_puzzle_is_refused():
+    with pytest.raises(ValueError, match="--number must be at most"):
+        ask("--number", "1000")
