@@ -10,7 +10,7 @@ import numpy as np
 from gin_env import agents, estimators
 from gin_env.agents import Agent
 from gin_env.agents.registry import BOTS
-from gin_env.matches.fixed_positions import fixed_views, hash_of
+from gin_env.matches.fixed_positions import fixed_views, game_views, hash_of
 from gin_env.matches.provenance import describe_bot, hash_files_of_estimator, spell_out_estimator
 
 NUM_FIGURES = 8
@@ -65,6 +65,27 @@ def changes(stored: Mapping[str, Any], made: Agent | None = None) -> list[str]:
     ]
 
 
+def not_compared(stored: Mapping[str, Any], made: Agent | None = None) -> str | None:
+    """Return what `changes` cannot see of a bot with this description, in words; None if nothing."""
+    text = str(stored.get("bot", ""))
+    if "made_by" in stored and made is None:
+        return "bots that the experiment trained or changed"
+    if agents.starts_program(text):
+        return f"{text}, a program or a class"
+    if "game_decisions" in stored:
+        return None
+    hidden = sees_games(made or agents.resolve(text))
+    return f"what {text} decides after the first hand of a game" if hidden else None
+
+
+def sees_games(bot: Agent) -> bool:
+    """Return whether score or memory changes any decision of a bot in `game_views`."""
+    view, first_hands = game_views(), game_views()
+    for field in ("scores", "boxes", "memory", "hand_number"):
+        first_hands.records["public"][field] = 0
+    return bool((bot.act(view) != bot.act(first_hands)).any())
+
+
 def named_alike(bot: Agent) -> str | None:
     """Return the name of the packaged bot with the class of `bot`, or with a class that it extends.
 
@@ -80,7 +101,11 @@ def named_alike(bot: Agent) -> str | None:
     return next((names[kind] for kind in classes if kind in names), None)
 
 
-_ADDED = {"many_decisions": "decisions in many positions", "says": "estimates"}
+_ADDED = {
+    "many_decisions": "decisions in many positions",
+    "game_decisions": "decisions in the middle of games",
+    "says": "estimates",
+}
 """Parts that older descriptions lack."""
 _TOLERANCE = 1e-6
 """Of `estimate_figures`: machines differ by about 1e-8."""
