@@ -13,9 +13,10 @@ from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policies.improved_policy import ImprovedPolicyBot
 from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
+from gin_env.matches.differences import win_rate_difference
 from gin_env.observations.memory import LAYOUT, NUM_MEMORY
-from research.reproduce.experiment import Run, gain_row, match_row, named
-from research.reproduce.tables import Row
+from research.reproduce.experiment import Run, deal_counts, match_row, more_won, named
+from research.reproduce.tables import Over, Row, interval
 
 # --- Recognition ----------------------------------------------------------------------------------------
 
@@ -103,6 +104,7 @@ REMEMBERS = "policy-memory"
 OPPONENTS = (
     "simple", "policy", "policy-1", "simple:knock_at=0", "tonic", "generation", "utility", "cfr-plus",
 )  # fmt: skip
+CONTROL = "policy"
 HIDDEN = ("simple", "policy")
 """The opponents that the policy also plays with its memory hidden."""
 
@@ -131,13 +133,23 @@ def forgetful() -> ImprovedPolicyBot:
 
 
 def measure_policy_memory(run: Run) -> list[Row]:
-    """Measure `policy-memory`, and what it gains over itself with its memory hidden, on the same decks."""
+    """Measure `policy-memory`, and on the same decks the bots over which its gains are measured."""
     blind, rows = forgetful(), []
     for opponent in run.some(OPPONENTS):
         match = run.match(REMEMBERS, opponent, 20_000)
-        if opponent in HIDDEN:
-            plain = run.match(blind, opponent, 20_000)
-            rows += [gain_row(match, plain), match_row(plain)]
-        else:
-            rows.append(match_row(match))
+        rows.append(match_row(match))
+        controls = ([] if opponent == CONTROL else [CONTROL]) + [blind] * (opponent in HIDDEN)
+        for control in controls:
+            plain = run.match(control, opponent, 20_000)
+            gain = win_rate_difference(match, plain)
+            more = more_won(gain.value, *gain.interval, deal_counts(match, plain))
+            rows.append(match_row(plain) | more)
     return rows
+
+
+def gain_over(control: str) -> Over:
+    """Return the cell with the gain over a control."""
+    return Over(lambda rows: "".join(interval(row, "+.2f", "more") for row in rows if row["bot"] == control))
+
+
+gain_over_policy, gain_of_memory = gain_over(CONTROL), gain_over(f"{REMEMBERS} that forgets")

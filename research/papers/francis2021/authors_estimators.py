@@ -57,7 +57,7 @@ HANDS = 50_000
 SCORED = ("squared_difference", "integrity_loss", "minimum_top_largest", "top_cards", "drift_area")
 EVEN = 0.05
 """Largest relative difference of two estimators that are nearly even."""
-SAMPLES = 1_000
+SAMPLES = 100
 """Number of samples that a turn must have, so that it counts."""
 PAIRS = (("network", "bayes"), ("network", "cnn"), ("bayes", "cnn"))
 SIGNS = {"network": "N", "cnn": "C", "bayes": "B"}
