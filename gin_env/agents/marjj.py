@@ -10,25 +10,28 @@ Only the paper's description is used, and one by third parties where it is silen
 ``docs/strong-opponents.md`` and ``docs/marjj-parity-plan.md`` of jdh8/gin-rummy-engine (Apache-2.0) describe
 a later program of the authors. Nothing is taken from that program, which has no licence.
 
-From that description:
-
 - The paper's parameters are an initial weight of 20 for the future, a discount of 0.9 per turn and the best
-  six cards.
+  six cards; the program's are 18, 0.9 and seven.
 - Discard: the card with the lowest sum of the deadwood left, the weight ``20 * 0.9 ** (turn - 1)`` times a
   look ahead at the next draw, and the danger of the card. Turns are the bot's own, counted from 1.
 - Draw: takes the upcard if it is melded and lowers the deadwood.
 - Knock: in its first three turns as soon as it may, later only with gin. It is read as what the authors'
-  regret minimization led to; the minimization itself is not repeated here.
+  regret minimization led to. It discards for the least deadwood; the program, which also evaluates this
+  discard, misses 7 % of its early chances to knock.
 
-Readings where both are silent:
+The program and this bot differ in two numbers, whose forms the paper does not give:
 
-- The look ahead is the sum, over the six unseen cards that leave the least deadwood, of the chance to draw
-  the card times the deadwood left after drawing it and discarding. Each unseen card is equally likely. The
-  plain mean of the six, without the chance, won 4 points less against ``simple`` in a trial.
-- The danger is the expected number of points that the opponent saves: for each meld of three with the card,
-  the points of its two other cards times the chance that the opponent holds both. A card that they took from
-  the pile and still hold is certain. Any other unseen card has the same chance, and chances are multiplied.
-- A knock discards the card that leaves the least deadwood. All ties are broken at random.
+- Look ahead: over the six unseen cards that leave the least deadwood, the sum of the chance to draw the card
+  times the deadwood left after drawing it and discarding; each unseen card is equally likely. The program
+  takes their plain mean (``mean_draws``), which weighs the future three to five times as much.
+- Danger: the points that the opponent is expected to save: for each meld of three with the card, the points
+  of its two other cards times the chance that the opponent holds both. A card that they took from the pile
+  and still hold is certain. Any other unseen card has the same chance, and chances are multiplied. The
+  program adds fixed numbers of a matching size (``fixed_danger``): 20 for a set, and for a run, whose other
+  cards the opponent has shown; -10 if no set, or no run, is possible; and for each card of the suit that is
+  not to be had, -5 next to the discard and -3 one rank on. The ranks of -5 and -3 are our reading.
+
+Each fits its own scale, so they should be changed together. All ties are broken at random.
 
 Results: docs/results/outside.md, "MARJJ".
 """
@@ -49,7 +52,7 @@ from gin_env.game.rules import MAX_TURNS
 from gin_env.game.state import DISCARD, STOCK_ONLY
 from gin_env.observations.knowledge import cards_missing, cards_unseen
 from gin_env.observations.views import PlayerView
-from gin_env.support.checks import check_integer, check_number
+from gin_env.support.checks import check_integer, check_number, check_switch
 from gin_env.support.compilation import kernel
 
 PARAMETERS = np.dtype(
@@ -59,6 +62,8 @@ PARAMETERS = np.dtype(
         ("danger_weight", np.float64),
         ("best_draws", np.int64),
         ("knock_turns", np.int64),
+        ("mean_draws", np.bool_),
+        ("fixed_danger", np.bool_),
     ],
     align=True,
 )
@@ -74,6 +79,7 @@ class MarjjBot:
     best_draws : number of unseen cards in the look ahead.
     danger_weight : weight of the points that the opponent may save with the discard.
     knock_turns : number of turns, from the first, in which the bot knocks without gin.
+    mean_draws, fixed_danger : the look ahead and the danger of the authors' later program.
     """
 
     name = "marjj"
@@ -85,6 +91,8 @@ class MarjjBot:
         best_draws: int = 6,
         danger_weight: float = 1.0,
         knock_turns: int = 3,
+        mean_draws: bool = False,
+        fixed_danger: bool = False,
     ) -> None:
         parameters = np.zeros(1, PARAMETERS)[0]
         parameters["future_weight"] = check_number("future_weight", future_weight, 0, 1000)
@@ -92,6 +100,8 @@ class MarjjBot:
         parameters["best_draws"] = check_integer("best_draws", best_draws, 1, NUM_CARDS)
         parameters["danger_weight"] = check_number("danger_weight", danger_weight, 0, 1000)
         parameters["knock_turns"] = check_integer("knock_turns", knock_turns, 0, MAX_TURNS)
+        parameters["mean_draws"] = check_switch("mean_draws", mean_draws)
+        parameters["fixed_danger"] = check_switch("fixed_danger", fixed_danger)
         self._parameters = parameters
 
     def act(self, view: PlayerView) -> np.ndarray:
@@ -113,11 +123,11 @@ def marjj_draw(public, private) -> int:
 
 
 @kernel
-def next_deadwood(hand: int, unseen: int, best_draws: int) -> float:
+def next_deadwood(hand: int, unseen: int, best_draws: int, mean: bool) -> float:
     """Return the chance-weighted deadwood of a hand of ten after its best draws.
 
     This is the sum, over the `best_draws` unseen cards that leave the least deadwood after the best discard,
-    of that deadwood divided by the number of unseen cards; 0 if no card is unseen.
+    of that deadwood divided by the number of unseen cards, or with `mean` by that of draws; 0 without any.
     """
     counts = np.zeros(128, np.int64)  # by the deadwood left
     by_value = np.full(11, -1, np.int64)  # the deadwood left by a card outside melds depends on its points
@@ -140,16 +150,18 @@ def next_deadwood(hand: int, unseen: int, best_draws: int) -> float:
         taken = min(left, counts[deadwood])
         total += taken * deadwood
         left -= taken
-    return total / max(count_cards(unseen), 1)
+    cards = count_cards(unseen)
+    return total / max(min(np.int64(best_draws), cards) if mean else cards, 1)
 
 
 @kernel
-def saved_points(card: int, shown: int, unseen: int, chance: float) -> float:
+def danger_of(card: int, shown: int, unseen: int, chance: float, fixed: bool) -> float:
     """Return the points that the opponent is expected to save by melding the card with two of theirs.
 
-    `chance` is the probability that they hold any one of the `unseen` cards; they hold the `shown` ones.
+    `chance` is the probability that they hold any one of the `unseen` cards; they hold the `shown` ones. With
+    `fixed` the danger is the sum of fixed numbers that the module describes.
     """
-    points = 0.0
+    points, in_set, in_run = 0.0, -10.0, -10.0
     possible = MELD_MATES[card] & (shown | unseen)
     remaining = possible
     while remaining:
@@ -165,7 +177,18 @@ def saved_points(card: int, shown: int, unseen: int, chance: float) -> float:
                 held = 1.0 if shown & card_bit(first) else chance
                 held *= 1.0 if shown & card_bit(second) else chance
                 points += held * (np.int64(CARD_VALUES[first]) + np.int64(CARD_VALUES[second]))
-    return points
+                ready = 20.0 if shown & pair == pair else 0.0
+                if same_rank:
+                    in_set = max(in_set, ready)
+                else:
+                    in_run = max(in_run, ready)
+    remaining = MELD_MATES[card] & ~possible
+    while remaining:
+        missing = lowest_card(remaining)
+        remaining &= remaining - 1
+        if missing % 13 != card % 13:
+            in_run -= 5.0 if abs(missing - card) == 1 else 3.0
+    return in_set + in_run if fixed else points
 
 
 @kernel
@@ -182,8 +205,9 @@ def marjj_discards(public, private, player: int, parameters) -> int:
         card = lowest_card(remaining)
         remaining &= remaining - 1
         rest = hand & ~card_bit(card)
-        score = min_deadwood(rest) + weight * next_deadwood(rest, unseen, parameters.best_draws)
-        score += parameters.danger_weight * saved_points(card, shown, unseen, chance)
+        ahead = next_deadwood(rest, unseen, parameters.best_draws, parameters.mean_draws)
+        danger = danger_of(card, shown, unseen, chance, parameters.fixed_danger)
+        score = min_deadwood(rest) + weight * ahead + parameters.danger_weight * danger
         best, highest = keep_best(best, highest, card, -np.round(score * 1e9))  # equal cards tie exactly
     return best
 

@@ -11,7 +11,12 @@ from gin_env import agents, estimators
 from gin_env.agents import Agent
 from gin_env.agents.registry import BOTS
 from gin_env.matches.fixed_positions import fixed_views, game_views, hash_of
-from gin_env.matches.provenance import describe_bot, hash_files_of_estimator, spell_out_estimator
+from gin_env.matches.provenance import (
+    describe_bot,
+    hash_files_of_estimator,
+    spell_out_bot,
+    spell_out_estimator,
+)
 
 NUM_FIGURES = 8
 
@@ -56,6 +61,8 @@ def changes(stored: Mapping[str, Any], made: Agent | None = None) -> list[str]:
         now = describe_bot(made or text) if key == "bot" else describe_estimator(text)
     except (ValueError, TypeError, OSError) as error:
         return [f"{text}: {error}"]
+    if (spelled := _spelled_today(stored)) is not None:
+        stored = {**stored, "spelled": spelled}
     words = {"spelled": "parameters", "estimator": "estimator", "files": "files", "decisions": "decisions"}
     words |= {part: word for part, word in _ADDED.items() if part in stored}
     return [
@@ -63,6 +70,17 @@ def changes(stored: Mapping[str, Any], made: Agent | None = None) -> list[str]:
         for part in words
         if not _same(now.get(part), stored.get(part))
     ]
+
+
+def _spelled_today(stored: Mapping[str, Any]) -> str | None:
+    """Return a stored spelling with the parameters that have been added since, at their defaults."""
+    spelled = stored.get("spelled")
+    if spelled is None:
+        return None
+    try:
+        return spell_out_bot(spelled) if "bot" in stored else spell_out_estimator(spelled)
+    except ValueError:
+        return None  # a parameter that no longer exists
 
 
 def not_compared(stored: Mapping[str, Any], made: Agent | None = None) -> str | None:

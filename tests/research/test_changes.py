@@ -35,6 +35,15 @@ def test_changes_are_described(tmp_path):
     assert line.startswith(f"cfr:table={table}: different files now")
 
 
+def test_parameters_added_since_are_no_change():
+    now = describe_bot("marjj")
+    older = "marjj:future_weight=20.0,discount=0.9,best_draws=6,danger_weight=1.0,knock_turns=3"
+    assert older != now["spelled"]
+    assert changes(now | {"spelled": older}) == []
+    (line,) = changes(now | {"spelled": older.replace("20.0", "18.0")})
+    assert "different parameters now" in line
+
+
 def test_many_positions_distinguish_rare_decisions():
     two, three = (describe_bot(f"tonic-paper:pair_turns={turns}") for turns in (2, 3))
     assert two["decisions"] == three["decisions"]
