@@ -27,9 +27,8 @@ The program and this bot differ in two numbers, whose forms the paper does not g
 - Danger: the points that the opponent is expected to save: for each meld of three with the card, the points
   of its two other cards times the chance that the opponent holds both. A card that they took from the pile
   and still hold is certain. Any other unseen card has the same chance, and chances are multiplied. The
-  program adds fixed numbers of a matching size (``fixed_danger``): 20 for a set, and for a run, whose other
-  cards the opponent has shown; -10 if no set, or no run, is possible; and for each card of the suit that is
-  not to be had, -5 next to the discard and -3 one rank on. The ranks of -5 and -3 are our reading.
+  program adds fixed numbers of a matching size (``fixed_danger``, from ``examples/support/strong/marjj.rs``
+  of gin-rummy-engine, without a slip of the program at queens).
 
 Each fits its own scale, so they should be changed together. All ties are broken at random.
 
@@ -44,7 +43,7 @@ import numpy as np
 
 from gin_env.agents.base import act_by
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
-from gin_env.game.cards import CARD_VALUES, NUM_CARDS, card_bit, count_cards, lowest_card, pick_card
+from gin_env.game.cards import ACES, CARD_VALUES, NUM_CARDS, card_bit, count_cards, lowest_card, pick_card
 from gin_env.game.engine import discards_allowed
 from gin_env.game.hands import MELD_MATES, decline, keep_best, own_turn, would_be_melded
 from gin_env.game.melds import completes_meld, least_deadwood_discards, min_deadwood, run_cards
@@ -155,13 +154,12 @@ def next_deadwood(hand: int, unseen: int, best_draws: int, mean: bool) -> float:
 
 
 @kernel
-def danger_of(card: int, shown: int, unseen: int, chance: float, fixed: bool) -> float:
+def saved_points(card: int, shown: int, unseen: int, chance: float) -> float:
     """Return the points that the opponent is expected to save by melding the card with two of theirs.
 
-    `chance` is the probability that they hold any one of the `unseen` cards; they hold the `shown` ones. With
-    `fixed` the danger is the sum of fixed numbers that the module describes.
+    `chance` is the probability that they hold any one of the `unseen` cards; they hold the `shown` ones.
     """
-    points, in_set, in_run = 0.0, -10.0, -10.0
+    points = 0.0
     possible = MELD_MATES[card] & (shown | unseen)
     remaining = possible
     while remaining:
@@ -177,18 +175,37 @@ def danger_of(card: int, shown: int, unseen: int, chance: float, fixed: bool) ->
                 held = 1.0 if shown & card_bit(first) else chance
                 held *= 1.0 if shown & card_bit(second) else chance
                 points += held * (np.int64(CARD_VALUES[first]) + np.int64(CARD_VALUES[second]))
-                ready = 20.0 if shown & pair == pair else 0.0
-                if same_rank:
-                    in_set = max(in_set, ready)
-                else:
-                    in_run = max(in_run, ready)
-    remaining = MELD_MATES[card] & ~possible
-    while remaining:
-        missing = lowest_card(remaining)
-        remaining &= remaining - 1
-        if missing % 13 != card % 13:
-            in_run -= 5.0 if abs(missing - card) == 1 else 3.0
-    return in_set + in_run if fixed else points
+    return points
+
+
+@kernel
+def fixed_danger_of(card: int, shown: int, unseen: int) -> float:
+    """Return the danger of a discard in the program's fixed numbers.
+
+    The opponent holds the `shown` cards and may hold the `unseen` ones; all others are gone.
+    """
+    held, gone = np.int64(0), np.int64(0)  # bits: the cards of the suit two below, below, above, two above
+    for place in range(4):
+        step = place - 2 + np.int64(place > 1)
+        bit = card_bit(card + step) if 0 <= card % 13 + step < 13 else np.int64(0)
+        held |= np.int64(shown & bit != 0) << place
+        gone |= np.int64((shown | unseen) & bit == 0) << place
+    of_rank = np.int64(ACES << (card % 13)) & ~card_bit(card)
+    mates_held, mates_gone = count_cards(of_rank & shown), count_cards(of_rank & ~(shown | unseen))
+    danger = for_run(held, 20.0) - for_run(gone, 10.0)
+    danger += 20.0 if mates_held >= 2 else 4.0 * np.float64(mates_gone == 0)
+    return danger - (10.0 if mates_gone >= 2 else 4.0 * mates_gone)
+
+
+@kernel
+def for_run(cards: int, run: float) -> float:
+    """Return `run` if the cards next to a discard make a run with it, else 5 and 3 for each, by distance.
+
+    As in the program, one below and one two above count as a run, and two on one side do not.
+    """
+    if (cards & 4 and cards & 3) or (cards & 2 and cards & 12):
+        return run
+    return 5.0 * count_cards(cards & 6) + 3.0 * count_cards(cards & 9)
 
 
 @kernel
@@ -199,6 +216,7 @@ def marjj_discards(public, private, player: int, parameters) -> int:
     unseen = cards_unseen(public, private, player)
     chance = cards_missing(public, player) / max(count_cards(unseen), 1)
     weight = parameters.future_weight * parameters.discount ** (own_turn(public) - 1)
+    fixed = parameters.fixed_danger
     best, highest = np.int64(0), -np.inf
     remaining = discards_allowed(public, private)
     while remaining:
@@ -206,7 +224,7 @@ def marjj_discards(public, private, player: int, parameters) -> int:
         remaining &= remaining - 1
         rest = hand & ~card_bit(card)
         ahead = next_deadwood(rest, unseen, parameters.best_draws, parameters.mean_draws)
-        danger = danger_of(card, shown, unseen, chance, parameters.fixed_danger)
+        danger = fixed_danger_of(card, shown, unseen) if fixed else saved_points(card, shown, unseen, chance)
         score = min_deadwood(rest) + weight * ahead + parameters.danger_weight * danger
         best, highest = keep_best(best, highest, card, -np.round(score * 1e9))  # equal cards tie exactly
     return best

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,10 +14,10 @@ from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policies.improved_policy import ImprovedPolicyBot
 from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
-from gin_env.matches.differences import win_rate_difference
 from gin_env.observations.memory import LAYOUT, NUM_MEMORY
-from research.reproduce.experiment import Run, deal_counts, match_row, more_won, named
-from research.reproduce.tables import Over, Row, interval
+from research.questions.learning import held_out
+from research.reproduce.experiment import Run, gain_row, match_row, named
+from research.reproduce.tables import Row, by, interval, markdown
 
 # --- Recognition ----------------------------------------------------------------------------------------
 
@@ -104,7 +105,6 @@ REMEMBERS = "policy-memory"
 OPPONENTS = (
     "simple", "policy", "policy-1", "simple:knock_at=0", "tonic", "generation", "utility", "cfr-plus",
 )  # fmt: skip
-CONTROL = "policy"
 HIDDEN = ("simple", "policy")
 """The opponents that the policy also plays with its memory hidden."""
 
@@ -133,23 +133,41 @@ def forgetful() -> ImprovedPolicyBot:
 
 
 def measure_policy_memory(run: Run) -> list[Row]:
-    """Measure `policy-memory`, and on the same decks the bots over which its gains are measured."""
+    """Measure `policy-memory`, and what it gains over itself with its memory hidden, on the same decks."""
     blind, rows = forgetful(), []
     for opponent in run.some(OPPONENTS):
         match = run.match(REMEMBERS, opponent, 20_000)
-        rows.append(match_row(match))
-        controls = ([] if opponent == CONTROL else [CONTROL]) + [blind] * (opponent in HIDDEN)
-        for control in controls:
-            plain = run.match(control, opponent, 20_000)
-            gain = win_rate_difference(match, plain)
-            more = more_won(gain.value, *gain.interval, deal_counts(match, plain))
-            rows.append(match_row(plain) | more)
+        if opponent in HIDDEN:
+            plain = run.match(blind, opponent, 20_000)
+            rows += [gain_row(match, plain), match_row(plain)]
+        else:
+            rows.append(match_row(match))
     return rows
 
 
-def gain_over(control: str) -> Over:
-    """Return the cell with the gain over a control."""
-    return Over(lambda rows: "".join(interval(row, "+.2f", "more") for row in rows if row["bot"] == control))
+def memory_table(rows: Sequence[Row]) -> str:
+    """Return a table of what `policy-memory` wins and gains: over `policy`, and over its memory hidden."""
+    found = by(rows, "bot", "opponent")
+    lines = []
+    for opponent in OPPONENTS:
+        mine, plain = found[REMEMBERS, opponent], found.get(("policy", opponent))
+        gain = interval(difference_row(mine, plain), "+.2f", "value") if plain else ""
+        won = [interval(row) if row else "" for row in (mine, plain)]
+        lines.append([f"`{opponent}`", held_out(mine), *won, gain, interval(mine, "+.2f", "more")])
+    header = [
+        "against",
+        "held out",
+        "`policy-memory` wins, %",
+        "`policy` wins, %",
+        "gain",
+        "gain of the memory",
+    ]
+    return markdown(header, lines, "llrrrr")
 
 
-gain_over_policy, gain_of_memory = gain_over(CONTROL), gain_over(f"{REMEMBERS} that forgets")
+def difference_row(row: Row, other: Row) -> Row:
+    """Return the difference of two win rates on different deals, with its interval."""
+    value = row["won"] - other["won"]
+    low = value - math.hypot(row["won"] - row["low"], other["high"] - other["won"])
+    high = value + math.hypot(row["high"] - row["won"], other["won"] - other["low"])
+    return {"value": value, "low": low, "high": high}

@@ -109,26 +109,29 @@ def test_marjj_takes_the_plain_mean_of_the_best_draws_as_in_the_program(unseen, 
     ],
 )
 def test_marjj_counts_the_points_that_the_opponent_may_save(card, shown, unseen, points):
-    saved = marjj.danger_of(cards.card_id(card), mask(shown), mask(unseen), 0.25, False)
+    saved = marjj.saved_points(cards.card_id(card), mask(shown), mask(unseen), 0.25)
     assert saved == pytest.approx(points)
 
 
 @pytest.mark.parametrize(
     ("card", "shown", "unseen", "danger"),
     [
-        ("7H", "", "7C 7D 5H 6H 8H 9H", 0),  # set and run possible, nothing missing
-        ("7H", "7C 7D", "5H 6H 8H 9H", 20),  # a set is ready
-        ("7H", "6H 8H", "7C 7D 5H 9H", 20),  # a run is ready
-        ("7H", "7C 7D 6H 8H", "5H 9H", 40),
-        ("7H", "", "7C 5H 6H 8H 9H", -10),  # no set
-        ("7H", "", "7C 7D 7S", -10 - 2 * 5 - 2 * 3),  # no run, and no card of the suit to be had
-        ("7H", "", "7C 7D 6H 8H 9H", -3),  # 5H is gone
-        ("7H", "", "7C 7D 5H 6H 9H", -5),  # 8H is gone; 5H 6H 7H is possible
-        ("KH", "", "KC KD JH QH", 0),  # nothing above the king is missing
+        ("7H", "", "7C 7D 7S 5H 6H 8H 9H", 4),  # no card of the rank is gone
+        ("7H", "", "7C 7D 5H 6H 8H 9H", -4),
+        ("7H", "", "7C 5H 6H 8H 9H", -10),  # no set is possible
+        ("7H", "7C 7D", "7S 5H 6H 8H 9H", 20),  # a set is ready
+        ("7H", "7C 7D", "5H 6H 8H 9H", 20 - 4),
+        ("7H", "6H 8H", "7C 7D 5H 9H", 20 - 4),  # a run is ready
+        ("7H", "6H 5H", "7C 7D 8H 9H", 5 + 3 - 4),  # two on one side do not count
+        ("7H", "6H 9H", "7C 7D 5H 8H", 20 - 4),  # and these do
+        ("7H", "", "7C 7D 6H 8H 9H", -3 - 4),  # 5H is gone
+        ("7H", "", "7C 7D 5H 6H 9H", -5 - 4),  # 8H is gone
+        ("7H", "", "7C 7D 5H 9H", -10 - 4),  # 6H and 8H are gone: no run
+        ("KH", "", "KC KD JH QH", -5 - 3 - 4),  # nothing is above a king
     ],
 )
 def test_marjj_adds_fixed_dangers_as_in_the_program(card, shown, unseen, danger):
-    assert marjj.danger_of(cards.card_id(card), mask(shown), mask(unseen), 0.25, True) == danger
+    assert marjj.fixed_danger_of(cards.card_id(card), mask(shown), mask(unseen)) == danger
 
 
 def test_marjj_discards_by_the_look_ahead_and_danger_of_its_parameters():
