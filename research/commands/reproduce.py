@@ -14,7 +14,8 @@ app = typer.Typer()
 
 
 @app.command(
-    "list", epilog="Examples:  \n`python -m research list`  \n`python -m research list 002` (one paper)"
+    "list",
+    epilog="Examples:  \n`python -m research list`  \n`python -m research list truong2021` (one paper)",
 )
 def list_experiments(
     prefixes: Annotated[list[str] | None, typer.Argument(help="Beginnings of ids; default: all")] = None,
