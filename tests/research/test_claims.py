@@ -244,7 +244,7 @@ def test_convergence_needs_flat_losses_that_end_at_the_lowest():
 
 def test_methods_page_states_the_number_of_verdicts():
     verdict = re.compile(
-        r"\| *(?:[✓✗?] )?(?:agrees|differs|undecided|fitted|not testable)(?: \([^)]*\))? *(?=\|)"
+        r"\| *(?:[✓✗?–] )?(?:agrees|differs|undecided|fitted|not testable)(?: \([^)]*\))? *(?=\|)"
     )
     number = sum(len(verdict.findall(path.read_text())) for path in (ROOT / PAGES).glob("*.md"))
     assert f"about {round(number, -1)} verdicts" in (ROOT / PAGES / "methods.md").read_text(), number
