@@ -95,6 +95,8 @@ PAPER_BOTS: dict[str, Reading] = {
             "best_draws": 6,
             "danger_weight": 1.0,
             "knock_turns": 3,
+            "mean_draws": False,
+            "fixed_danger": False,
         },
     ),
     "gold-standard-paper": Reading(

@@ -147,11 +147,6 @@ class EnsembleEstimator:
 # --- The table ------------------------------------------------------------------------------------------
 
 
-def save_table(table: dict[str, Any], path: str | Path, metadata: dict[str, Any]) -> None:
-    """Write a table of `research.recipes.estimators.ensemble.fit_table` (.npz), with its provenance."""
-    FORMAT.write(path, table, metadata | {"members": MEMBERS})
-
-
 def load_table(path: str | Path) -> dict[str, Any]:
     """Return a table read from a file.
 

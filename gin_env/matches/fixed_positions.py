@@ -4,7 +4,8 @@ The positions come from whole hands. Their decks, the actions played and the ran
 SHA-256 hashes of fixed texts, so they depend only on the rules of the game, not on any bot or on how this
 release shuffles. Seven times in eight both players take a card that completes a meld and discard to minimum
 deadwood; they never knock. This covers all phases, both seats, early and late turns, and many positions in
-which a knock is possible.
+which a knock is possible. In the positions from whole games they do knock, so that there is a score, and a
+memory of earlier hands.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 from gin_env.agents import Agent, resolve
 from gin_env.agents.turns import check_bot_actions
 from gin_env.batch import Games
-from gin_env.game.actions import DRAW_UPCARD, NUM_ACTIONS
+from gin_env.game.actions import DRAW_UPCARD, KNOCK, NUM_ACTIONS
 from gin_env.game.cards import NUM_CARDS
 from gin_env.game.melds import completes_meld, least_deadwood_discards
 from gin_env.game.state import DISCARD
@@ -27,6 +28,9 @@ HANDS = 24
 """About 1,900 positions."""
 MANY_HANDS = 240
 """About 19,000 positions, the first ones included: bots that differ in rare decisions differ here."""
+GAMES = 24
+MOST_HANDS = 20
+"""Number of hands of a game whose decks are fixed; later ones are left out."""
 
 
 def fixed_views(hands: int = HANDS) -> PlayerView:
@@ -34,14 +38,21 @@ def fixed_views(hands: int = HANDS) -> PlayerView:
     return PlayerView(_fixed_records(hands).copy())
 
 
-def decision_hash(bot: str | Agent, hands: int = HANDS, *, programs: bool = False) -> str:
+def game_views() -> PlayerView:
+    """Return about 2,100 positions from the hands after the first of `GAMES` games, as `fixed_views`."""
+    return PlayerView(_game_records().copy())
+
+
+def decision_hash(
+    bot: str | Agent, hands: int = HANDS, *, in_games: bool = False, programs: bool = False
+) -> str:
     """Return the SHA-256 of the bot's actions in `fixed_views`, shortened to 32 hexadecimal digits.
 
-    Bots that decide alike there have the same hash. `programs` is that of `gin_env.agents.resolve`. Raises as
-    that function does, and ValueError if the bot plays an illegal action.
+    Bots that decide alike there have the same hash. With `in_games` the positions are those of `game_views`.
+    `programs` is that of `gin_env.agents.resolve`. Raises as that does, and ValueError for an illegal action.
     """
     bot = resolve(bot, programs=programs)
-    view = fixed_views(hands)
+    view = game_views() if in_games else fixed_views(hands)
     actions = check_bot_actions(bot, bot.act(view), len(view))
     possible = (actions >= 0) & (actions < NUM_ACTIONS)
     illegal = ~possible | (view.masks()[np.arange(len(view)), np.where(possible, actions, 0)] == 0)
@@ -57,28 +68,43 @@ def hash_of(text: str) -> int:
 
 @cache
 def _fixed_records(hands: int) -> np.ndarray:
-    games = Games(hands, episode="hand")
-    zeros = np.zeros(hands, np.uint64)
+    return _played(Games(hands, episode="hand"), 1)
+
+
+@cache
+def _game_records() -> np.ndarray:
+    records = _played(Games(GAMES, episode="game"), MOST_HANDS)
+    number = records["public"]["hand_number"]
+    return records[(number > 0) & (number < MOST_HANDS)][::3]
+
+
+def _played(games: Games, hands: int) -> np.ndarray:
+    """Return the records of all positions of games with this number of fixed decks, in order of play."""
+    zeros = np.zeros(len(games), np.uint64)
     games.start(games.everyone, zeros, zeros)
-    for hand in range(hands):
-        numbers = [hash_of(f"deck {hand}, card {card}") for card in range(NUM_CARDS)]
-        games.set_deck(hand, np.argsort(np.array(numbers, np.uint64)), dealer=hand % 2)
+    for game in range(len(games)):
+        games.fix_deals(game, [_deck(game + len(games) * hand) for hand in range(hands)], game % 2)
     records_of_steps = []
     for step, running in enumerate(games.until_over()):
         records = games.views(running).records
-        for hand, record in zip(running.tolist(), records, strict=True):
-            record["random"] = hash_of(f"tie {hand}, step {step}")
+        for game, record in zip(running.tolist(), records, strict=True):
+            record["random"] = hash_of(f"tie {game}, step {step}")
         records_of_steps.append(records)
         masks = games.masks(running)
         actions = [
-            _action(record, mask, hash_of(f"play {hand}, step {step}"))
-            for hand, record, mask in zip(running.tolist(), records, masks, strict=True)
+            _action(record, mask, hash_of(f"play {game}, step {step}"), hands > 1)
+            for game, record, mask in zip(running.tolist(), records, masks, strict=True)
         ]
         games.play(running, np.array(actions))
     return np.concatenate(records_of_steps)
 
 
-def _action(record: np.void, mask: np.ndarray, number: int) -> int:
+def _deck(number: int) -> np.ndarray:
+    numbers = [hash_of(f"deck {number}, card {card}") for card in range(NUM_CARDS)]
+    return np.argsort(np.array(numbers, np.uint64))
+
+
+def _action(record: np.void, mask: np.ndarray, number: int, knocks: bool) -> int:
     """Return the action played in a position."""
     usual, number = bool(number % 8), number // 8
     legal = np.flatnonzero(mask).tolist()
@@ -89,6 +115,8 @@ def _action(record: np.void, mask: np.ndarray, number: int) -> int:
         declining = [action for action in legal if action != DRAW_UPCARD]
         return declining[number % len(declining)]
     discards = [action for action in legal if action < NUM_CARDS]
+    if usual and knocks and legal[-1] >= KNOCK:
+        return legal[-1 - number % sum(action >= KNOCK for action in legal)]
     if usual:
         best, _ = least_deadwood_discards(hand, np.int64(sum(1 << card for card in discards)))
         discards = [card for card in discards if int(best) >> card & 1]

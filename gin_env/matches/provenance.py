@@ -33,24 +33,23 @@ def describe_bot(bot: str | Agent, *, programs: bool = False) -> dict[str, Any]:
 
     ``bot``: the name as given; ``spelled``: with all parameters (`spell_out_bot`); ``estimator``: the same
     for its estimator, if it has one; ``files``: the SHA-256 of every file that it plays by; ``decisions``:
-    `gin_env.matches.fixed_positions.decision_hash`, and ``many_decisions``: that of ten times the positions,
-    None for a bot that takes minutes for them (`SLOW`) and for a program or a class of your own. A language
-    model has neither hash. Of a bot
-    made as an object there are ``bot``, its name, ``made_by``, its class, and both hashes. `programs` and
-    errors are those of `gin_env.agents.resolve`.
+    `gin_env.matches.fixed_positions.decision_hash`; ``game_decisions``: that in the middle of games, where
+    score and memory matter; ``many_decisions``: that of ten times the positions, None for a bot that takes
+    minutes for them (`SLOW`) and for a program or a class of your own. A language model has no hash. A bot
+    made as an object has ``bot``, its name, ``made_by``, its class, and the hashes. `programs` and errors are
+    those of `gin_env.agents.resolve`.
     """
     if not isinstance(bot, str):
         made_by = f"{type(bot).__module__}.{type(bot).__qualname__}"
-        hashes = {"decisions": decision_hash(bot), "many_decisions": _many_decisions(bot)}
-        return {"bot": bot.name, "made_by": made_by, **hashes}
+        return {"bot": bot.name, "made_by": made_by, **_hashes_of(bot, many=True)}
     described: dict[str, Any] = {"bot": bot, "spelled": spell_out_bot(bot)}
     estimator = _estimator_of_bot(bot)
     if estimator is not None:
         described["estimator"] = spell_out_estimator(estimator)
     described["files"] = hash_files(bot)
-    described["decisions"] = None if bot.startswith(bots.CHAT) else decision_hash(bot, programs=programs)
-    described["many_decisions"] = None if bots.starts_program(bot) else _many_decisions(bots.resolve(bot))
-    return described
+    if bot.startswith(bots.CHAT):
+        return described | dict.fromkeys(("decisions", "game_decisions", "many_decisions"))
+    return described | _hashes_of(bots.resolve(bot, programs=programs), not bots.starts_program(bot))
 
 
 def hash_files(bot: str) -> dict[str, str]:
@@ -67,8 +66,13 @@ SLOW = ("gin_env.agents.search",)
 """Modules of bots that take minutes for ten times the positions."""
 
 
-def _many_decisions(bot: Agent) -> str | None:
-    return None if type(bot).__module__.startswith(SLOW) else decision_hash(bot, MANY_HANDS)
+def _hashes_of(bot: Agent, many: bool) -> dict[str, str | None]:
+    many = many and not type(bot).__module__.startswith(SLOW)
+    return {
+        "decisions": decision_hash(bot),
+        "game_decisions": decision_hash(bot, in_games=True),
+        "many_decisions": decision_hash(bot, MANY_HANDS) if many else None,
+    }
 
 
 def spell_out_bot(text: str) -> str:

@@ -14,7 +14,8 @@ app = typer.Typer()
 
 
 @app.command(
-    "list", epilog="Examples:  \n`python -m research list`  \n`python -m research list 002` (one paper)"
+    "list",
+    epilog="Examples:  \n`python -m research list`  \n`python -m research list truong2021` (one paper)",
 )
 def list_experiments(
     prefixes: Annotated[list[str] | None, typer.Argument(help="Beginnings of ids; default: all")] = None,
@@ -76,16 +77,29 @@ def run(
         typer.echo(f"{title}\n\n{experiment.table(result.rows)}\n\nwritten to {path}")
 
 
-@app.command(epilog="Example: `python -m research check`")
-def check() -> None:
-    """List the stored results that no longer match the bots; the exit status is 1 if there are any."""
+@app.command(
+    epilog="Examples:  \n`python -m research check`  \n`python -m research check policy` (one result: faster)"
+)
+def check(
+    prefixes: Annotated[list[str] | None, typer.Argument(help="Beginnings of ids; default: all")] = None,
+) -> None:
+    """List the stored results that no longer match the bots, and what cannot be compared.
+
+    The exit status is 1 if a result no longer matches.
+    """
+    from research.reproduce import listing
     from research.reproduce.by_id import EXPERIMENTS
     from research.reproduce.pages import RESULTS
-    from research.reproduce.results import stale_results
+    from research.reproduce.results import load, stale_results, stored
 
-    stale = stale_results(RESULTS, EXPERIMENTS, lambda name: typer.echo(name, err=True))
+    chosen = {one.id: one for one in listing.chosen(EXPERIMENTS.values(), prefixes or [])}
+    stale = stale_results(RESULTS, chosen, lambda name: typer.echo(name, err=True))
     for name, lines in stale.items():
         typer.echo("\n  ".join([name, *lines]))
+    for name in stored(RESULTS):
+        hidden = load(RESULTS, name).not_compared(chosen[name]) if name in chosen else []
+        if hidden:
+            typer.echo(f"{name}: not compared: {'; '.join(hidden)}")
     typer.echo(f"{len(stale)} results are stale" if stale else "no result is stale")
     raise typer.Exit(int(bool(stale)))
 

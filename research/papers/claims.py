@@ -52,7 +52,7 @@ class PaperClaim:
     """None for the margin of `research.reproduce.verdicts.margin_for`."""
     error: float = 0.0
     note: str = ""
-    """Explanation that the table shows if the measured figure differs."""
+    """Explanation that the table shows if the measured figure differs, or shows nothing."""
     unit: str = "%"
     """``"%"``: win rate; ``"turns"``: turns of a player in a hand; ``"times"``: points of bot a for each
     point of bot b; ``"undercuts"``: hands in which bot b is undercut, in per cent of its knocks; ``"lead"``:
@@ -293,7 +293,7 @@ def claims_table(claims: Sequence[PaperClaim], rows: Sequence[Row]) -> str:
         if row is None or (row["bot"], row["opponent"]) != claim.pair:
             continue  # not measured, or measured with another reading of a bot
         verdict = claim.verdict(row)
-        if verdict == "differs" and claim.note:
+        if verdict in ("differs", "not testable") and claim.note:
             notes += [claim.note] if claim.note not in notes else []
             verdict += f" ({notes.index(claim.note) + 1})"
         exact = row["low"] == row["value"] == row["high"]

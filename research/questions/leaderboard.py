@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from pathlib import Path
 
-from gin_env.support.plots import new_figure, save_figure
 from research.questions.bots import VARIANTS, tournament_of
 from research.questions.learning import held_out
-from research.reproduce.tables import Row, by, in_order, interval, table
+from research.reproduce.tables import Row, by, interval, table
 
 
 def leaderboard_table(rows: Sequence[Row]) -> str:
@@ -22,7 +20,7 @@ def leaderboard_table(rows: Sequence[Row]) -> str:
         found[row["of"]].append(row)
     result = tournament_of(found["tournament"])
     simple, speeds = against_simple(found["tournament"]), by(found["bot-speed"], "bot")
-    learned, searched = by(found["exploit"], "bot"), by(found["exploit-all"], "bot")
+    learned = by(found["exploit"], "bot")
     lines = []
     for mean, name in sorted(zip(result.mean_win_rates, result.bots, strict=True), reverse=True):
         if name not in VARIANTS:
@@ -31,7 +29,6 @@ def leaderboard_table(rows: Sequence[Row]) -> str:
                 | {"bot": name, "opponent": name, "mean": 100 * mean}
                 | {"time": microseconds(speeds[name]["median"]) if name in speeds else ""}
                 | {"learned": interval(learned.get(name, {}), ".1f")}
-                | {"searched": interval(searched.get(name, {}), ".1f")}
             )
     columns = {
         "bot": "`{bot}`",
@@ -40,9 +37,8 @@ def leaderboard_table(rows: Sequence[Row]) -> str:
         "wins against `simple`": "{won:~.1f}",
         "µs a decision": "{time}",
         "loses to PPO": "{learned}",
-        "loses to search": "{searched}",
     }
-    return table(lines, columns, "llrrrrr")
+    return table(lines, columns, "llrrrr")
 
 
 def against_simple(rows: Sequence[Row]) -> dict[str, Row]:
@@ -61,35 +57,3 @@ def microseconds(a_second: float) -> str:
     """Return the time of a decision in microseconds as text: two digits below 10, else whole numbers."""
     time = 1e6 / a_second
     return f"{time:.2g}" if time < 10 else f"{time:,.0f}"
-
-
-def draw_bounds(rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Draw what a search wins against a bot that it knows, by number of worlds, with 95 % intervals.
-
-    For `policy` this is ``search``, which assumes that its opponent plays like `policy`. Dashed lines show
-    what PPO found, if it was measured.
-    """
-    figure, [[axes]] = new_figure(7, 4.5)
-    learned = by((row for row in rows if row["of"] == "exploit"), "bot")
-    searches = [row for row in rows if row["of"] == "exploit-search"]
-    searches += [
-        row | {"bot": row["opponent"], "samples": int(row["bot"].removeprefix("search:samples="))}
-        for row in rows
-        if row["of"] == "search/budgets"
-    ]
-    for bot in in_order(searches, "bot"):
-        line = [row for row in searches if row["bot"] == bot]
-        won = [row["won"] for row in line]
-        below = [row["won"] - row["low"] for row in line]
-        above = [row["high"] - row["won"] for row in line]
-        worlds = [row["samples"] for row in line]
-        drawn = axes.errorbar(worlds, won, [below, above], marker="o", linestyle="-", capsize=4, label=bot)
-        if bot in learned:
-            axes.axhline(learned[bot]["won"], color=drawn[0].get_color(), linewidth=1, linestyle="--")
-    axes.axhline(50, color="grey", linewidth=1)
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(*zip(*((2**power, str(2**power)) for power in range(1, 10)), strict=True))
-    axes.set(xlabel="worlds", ylabel="games won against the bot, %")
-    axes.set_title("Exploiters by search (dots) and by PPO (dashed)")
-    figure.legend(loc="outside right upper")
-    save_figure(figure, path, dpi=120, origin=origin)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,8 +15,9 @@ from gin_env.agents.policies.improved_policy import ImprovedPolicyBot
 from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
 from gin_env.observations.memory import LAYOUT, NUM_MEMORY
+from research.questions.learning import held_out
 from research.reproduce.experiment import Run, gain_row, match_row, named
-from research.reproduce.tables import Row
+from research.reproduce.tables import Row, by, interval, markdown
 
 # --- Recognition ----------------------------------------------------------------------------------------
 
@@ -141,3 +143,31 @@ def measure_policy_memory(run: Run) -> list[Row]:
         else:
             rows.append(match_row(match))
     return rows
+
+
+def memory_table(rows: Sequence[Row]) -> str:
+    """Return a table of what `policy-memory` wins and gains: over `policy`, and over its memory hidden."""
+    found = by(rows, "bot", "opponent")
+    lines = []
+    for opponent in OPPONENTS:
+        mine, plain = found[REMEMBERS, opponent], found.get(("policy", opponent))
+        gain = interval(difference_row(mine, plain), "+.2f", "value") if plain else ""
+        won = [interval(row) if row else "" for row in (mine, plain)]
+        lines.append([f"`{opponent}`", held_out(mine), *won, gain, interval(mine, "+.2f", "more")])
+    header = [
+        "against",
+        "held out",
+        "`policy-memory` wins, %",
+        "`policy` wins, %",
+        "gain",
+        "gain of the memory",
+    ]
+    return markdown(header, lines, "llrrrr")
+
+
+def difference_row(row: Row, other: Row) -> Row:
+    """Return the difference of two win rates on different deals, with its interval."""
+    value = row["won"] - other["won"]
+    low = value - math.hypot(row["won"] - row["low"], other["high"] - other["won"])
+    high = value + math.hypot(row["high"] - row["won"], other["won"] - other["low"])
+    return {"value": value, "low": low, "high": high}

@@ -24,6 +24,7 @@ from gin_env.support.checks import check_choice
 from research.reproduce.charts import Lines
 from research.reproduce.declared import Matches, Table, function, show
 from research.reproduce.experiment import Experiment
+from research.reproduce.listing import with_number
 
 RESEARCH = Path(__file__).parents[1]
 _FUNCTIONS = ("measure", "table", "makes", "on_page")
@@ -74,5 +75,8 @@ EXPERIMENTS: dict[str, Experiment] = {
 
 
 def find(name: str) -> Experiment:
-    """Return an experiment by its id. Raises ValueError for an unknown id, with the choices."""
-    return EXPERIMENTS[check_choice("experiment", name, EXPERIMENTS)]
+    """Return an experiment by its id, which may begin with the name of a paper instead of its number.
+
+    Raises ValueError for an unknown id, with the choices.
+    """
+    return EXPERIMENTS[check_choice("experiment", with_number(name), EXPERIMENTS)]

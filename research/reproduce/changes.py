@@ -10,8 +10,13 @@ import numpy as np
 from gin_env import agents, estimators
 from gin_env.agents import Agent
 from gin_env.agents.registry import BOTS
-from gin_env.matches.fixed_positions import fixed_views, hash_of
-from gin_env.matches.provenance import describe_bot, hash_files_of_estimator, spell_out_estimator
+from gin_env.matches.fixed_positions import fixed_views, game_views, hash_of
+from gin_env.matches.provenance import (
+    describe_bot,
+    hash_files_of_estimator,
+    spell_out_bot,
+    spell_out_estimator,
+)
 
 NUM_FIGURES = 8
 
@@ -56,6 +61,8 @@ def changes(stored: Mapping[str, Any], made: Agent | None = None) -> list[str]:
         now = describe_bot(made or text) if key == "bot" else describe_estimator(text)
     except (ValueError, TypeError, OSError) as error:
         return [f"{text}: {error}"]
+    if (spelled := _spelled_today(stored)) is not None:
+        stored = {**stored, "spelled": spelled}
     words = {"spelled": "parameters", "estimator": "estimator", "files": "files", "decisions": "decisions"}
     words |= {part: word for part, word in _ADDED.items() if part in stored}
     return [
@@ -63,6 +70,38 @@ def changes(stored: Mapping[str, Any], made: Agent | None = None) -> list[str]:
         for part in words
         if not _same(now.get(part), stored.get(part))
     ]
+
+
+def _spelled_today(stored: Mapping[str, Any]) -> str | None:
+    """Return a stored spelling with the parameters that have been added since, at their defaults."""
+    spelled = stored.get("spelled")
+    if spelled is None:
+        return None
+    try:
+        return spell_out_bot(spelled) if "bot" in stored else spell_out_estimator(spelled)
+    except ValueError:
+        return None  # a parameter that no longer exists
+
+
+def not_compared(stored: Mapping[str, Any], made: Agent | None = None) -> str | None:
+    """Return what `changes` cannot see of a bot with this description, in words; None if nothing."""
+    text = str(stored.get("bot", ""))
+    if "made_by" in stored and made is None:
+        return "bots that the experiment trained or changed"
+    if agents.starts_program(text):
+        return f"{text}, a program or a class"
+    if "game_decisions" in stored:
+        return None
+    hidden = sees_games(made or agents.resolve(text))
+    return f"what {text} decides after the first hand of a game" if hidden else None
+
+
+def sees_games(bot: Agent) -> bool:
+    """Return whether score or memory changes any decision of a bot in `game_views`."""
+    view, first_hands = game_views(), game_views()
+    for field in ("scores", "boxes", "memory", "hand_number"):
+        first_hands.records["public"][field] = 0
+    return bool((bot.act(view) != bot.act(first_hands)).any())
 
 
 def named_alike(bot: Agent) -> str | None:
@@ -80,7 +119,11 @@ def named_alike(bot: Agent) -> str | None:
     return next((names[kind] for kind in classes if kind in names), None)
 
 
-_ADDED = {"many_decisions": "decisions in many positions", "says": "estimates"}
+_ADDED = {
+    "many_decisions": "decisions in many positions",
+    "game_decisions": "decisions in the middle of games",
+    "says": "estimates",
+}
 """Parts that older descriptions lack."""
 _TOLERANCE = 1e-6
 """Of `estimate_figures`: machines differ by about 1e-8."""

@@ -9,13 +9,25 @@ from pathlib import Path
 from research.reproduce.experiment import Experiment
 
 PAPERS = {
-    "000": "000  Gallucci et al., Estimating Card Fitness for Discard in Gin Rummy (2021)",
-    "001": "001  Larkin et al., Modeling Expert Knowledge in a Heuristic-Based Gin Rummy Agent (2021)",
-    "002": "002  Truong and Neller, A Data-Driven Approach for Gin Rummy Hand Evaluation (2021)",
-    "003": "003  Opponent Hand Estimation in Gin Rummy (2021)",
-    "004": "004  Keats, Artificial Opponents - Gin Rummy - Code Report (2017)",
+    "000": "gallucci2021  Gallucci et al. 2021, Estimating Card Fitness for Discard in Gin Rummy",
+    "001": "larkin2021  Larkin et al. 2021, Modeling Expert Knowledge in a Heuristic-Based Gin Rummy Agent",
+    "002": "truong2021  Truong and Neller 2021, A Data-Driven Approach for Gin Rummy Hand Evaluation",
+    "003": "francis2021  Francis et al. 2021, Opponent Hand Estimation in the Game of Gin Rummy",
+    "004": "keats2017  Keats 2017, Artificial Opponents - Gin Rummy - Code Report",
 }
+"""Number of a paper -> its name, authors, year and title. Ids have the numbers; commands take names too."""
+NAMES = {heading.split()[0]: number for number, heading in PAPERS.items()}
 OURS = "Beyond the papers"
+
+
+def with_number(text: str) -> str:
+    """Return an id, or its beginning, with the number of the paper in place of its name.
+
+    >>> with_number("gallucci2021/claims"), with_number("000/claims")
+    ('000/claims', '000/claims')
+    """
+    paper, slash, rest = text.partition("/")
+    return NAMES.get(paper, paper) + slash + rest
 
 
 def chosen(experiments: Iterable[Experiment], prefixes: Sequence[str]) -> list[Experiment]:
@@ -23,10 +35,10 @@ def chosen(experiments: Iterable[Experiment], prefixes: Sequence[str]) -> list[E
 
     Raises ValueError for a prefix that matches no id.
     """
-    experiments = list(experiments)
+    experiments, prefixes = list(experiments), [with_number(prefix) for prefix in prefixes]
     for prefix in prefixes:
         if not any(one.id.startswith(prefix) for one in experiments):
-            choices = ", ".join(PAPERS)
+            choices = ", ".join([*NAMES, *PAPERS])
             raise ValueError(f"unknown experiment {prefix!r}; choose from {choices} or an id of --list")
     return [one for one in experiments if one.id.startswith(tuple(prefixes) or "")]
 

@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 
+from gin_env.agents import Agent
 from gin_env.batch import Games
 from gin_env.matches.provenance import describe_bot
 from gin_env.support.atomic import write_text
 from gin_env.support.plots import origin_line
 from gin_env.support.threads import torch_threads
 from gin_env.support.version import __version__
-from research.reproduce.changes import changes, describe_estimator, named_alike
+from research.reproduce.changes import changes, describe_estimator, named_alike, not_compared
 from research.reproduce.experiment import Experiment, Run
 from research.reproduce.tables import Row
 
@@ -93,7 +94,7 @@ class Result:
         With its `experiment`, bots that this makes of parameters alone are compared too. `known` keeps what
         is found, for use with other results.
         """
-        made = experiment.makes() if experiment is not None and experiment.makes is not None else {}
+        made = made_by(experiment)
         known = {} if known is None else known
         lines = []
         for one in [*self.bots, *self.estimators]:
@@ -102,6 +103,17 @@ class Result:
                 known[key] = changes(one, made.get(one["bot"]) if "made_by" in one else None)
             lines += known[key]
         return lines
+
+    def not_compared(self, experiment: Experiment | None = None) -> list[str]:
+        """Return what `changes` cannot see, in words."""
+        made = made_by(experiment)
+        hidden = [not_compared(one, made.get(one["bot"])) for one in self.bots]
+        return list(dict.fromkeys(one for one in hidden if one is not None))
+
+
+def made_by(experiment: Experiment | None) -> Mapping[str, Agent]:
+    """Return the bots that an experiment makes of parameters alone, by name."""
+    return experiment.makes() if experiment is not None and experiment.makes is not None else {}
 
 
 def path_of(folder: Path, experiment: str) -> Path:
@@ -226,10 +238,12 @@ def stale_results(
     known: dict[str, list[str]] = {}
     found = {}
     for name in stored(folder):
+        if name not in experiments:
+            continue
         result = load(folder, name)
         if progress is not None:
             progress(name)
-        found[name] = result.changes(experiments.get(name), known)
+        found[name] = result.changes(experiments[name], known)
         if not result.stale and result.keys not in (deck_keys(), NO_KEYS):
             found[name].append(f"different decks now: {deck_keys()}, stored {result.keys}")
     return {name: lines for name, lines in found.items() if lines}

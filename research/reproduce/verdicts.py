@@ -31,8 +31,8 @@ from typing import Literal
 from gin_env.matches.intervals import Interval
 
 Verdict = Literal["agrees", "differs", "undecided"]
-MARKS = {"agrees": "✓", "fitted": "✓", "differs": "✗", "undecided": "?"}
-"""The marks before verdicts in tables."""
+MARKS = {"agrees": "✓", "fitted": "✓", "differs": "✗", "undecided": "?", "not": "–"}
+"""The marks before verdicts in tables, by the first word of the verdict."""
 
 MARGIN = 1.5
 """Largest difference between two win rates that counts as none, in percentage points."""
@@ -93,7 +93,7 @@ def marked(verdict: str) -> str:
     """Return a verdict and what follows it with its mark; another text as it is.
 
     >>> marked("differs (1)"), marked("not testable")
-    ('✗ differs (1)', 'not testable')
+    ('✗ differs (1)', '– not testable')
     """
     mark = MARKS.get(verdict.partition(" ")[0])
     return f"{mark} {verdict}" if mark else verdict

@@ -81,7 +81,17 @@ def test_marjj_avoids_discards_that_the_opponent_melds():
     ],
 )
 def test_marjj_weighs_the_best_draws_by_their_chance(unseen, best_draws, expected):
-    assert marjj.next_deadwood(mask(NEAR_GIN), mask(unseen), best_draws) == pytest.approx(expected)
+    ahead = marjj.next_deadwood(mask(NEAR_GIN), mask(unseen), best_draws, False)
+    assert ahead == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("unseen", "best_draws", "expected"),
+    [("KD KH KS AD", 2, (1 + 2) / 2), ("KD KH KS AD", 6, (1 + 3 * 2) / 4), ("", 6, 0.0)],
+)
+def test_marjj_takes_the_plain_mean_of_the_best_draws_as_in_the_program(unseen, best_draws, expected):
+    ahead = marjj.next_deadwood(mask(NEAR_GIN), mask(unseen), best_draws, True)
+    assert ahead == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -101,6 +111,38 @@ def test_marjj_weighs_the_best_draws_by_their_chance(unseen, best_draws, expecte
 def test_marjj_counts_the_points_that_the_opponent_may_save(card, shown, unseen, points):
     saved = marjj.saved_points(cards.card_id(card), mask(shown), mask(unseen), 0.25)
     assert saved == pytest.approx(points)
+
+
+@pytest.mark.parametrize(
+    ("card", "shown", "unseen", "danger"),
+    [
+        ("7H", "", "7C 7D 7S 5H 6H 8H 9H", 4),  # no card of the rank is gone
+        ("7H", "", "7C 7D 5H 6H 8H 9H", -4),
+        ("7H", "", "7C 5H 6H 8H 9H", -10),  # no set is possible
+        ("7H", "7C 7D", "7S 5H 6H 8H 9H", 20),  # a set is ready
+        ("7H", "7C 7D", "5H 6H 8H 9H", 20 - 4),
+        ("7H", "6H 8H", "7C 7D 5H 9H", 20 - 4),  # a run is ready
+        ("7H", "6H 5H", "7C 7D 8H 9H", 5 + 3 - 4),  # two on one side do not count
+        ("7H", "6H 9H", "7C 7D 5H 8H", 20 - 4),  # and these do
+        ("7H", "", "7C 7D 6H 8H 9H", -3 - 4),  # 5H is gone
+        ("7H", "", "7C 7D 5H 6H 9H", -5 - 4),  # 8H is gone
+        ("7H", "", "7C 7D 5H 9H", -10 - 4),  # 6H and 8H are gone: no run
+        ("KH", "", "KC KD JH QH", -5 - 3 - 4),  # nothing is above a king
+    ],
+)
+def test_marjj_adds_fixed_dangers_as_in_the_program(card, shown, unseen, danger):
+    assert marjj.fixed_danger_of(cards.card_id(card), mask(shown), mask(unseen)) == danger
+
+
+def test_marjj_discards_by_the_look_ahead_and_danger_of_its_parameters():
+    """KC, TC and TH leave the same deadwood; the opponent shows two kings, or two tens."""
+    table = later(holding("9C 9H TC TH 6S 7S AD 2D 3D KC", drawn="4C", upcard="4H"), 3)
+    table.games.state["public"]["shown"][0, 1] = mask("KD KS")
+    small = {"future_weight": 0, "danger_weight": 0.1, "fixed_danger": True}
+    assert choices(table, "marjj", **small) == {"TC", "TH"}
+    table.games.state["public"]["shown"][0, 1] = mask("TD TS")
+    assert choices(table, "marjj", **small) == {"KC"}
+    assert choices(table, "marjj", danger_weight=0, mean_draws=True) == {"KC"}
 
 
 # --- gold-standard ------------------------------------------------------------------------------------

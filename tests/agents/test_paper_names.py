@@ -11,9 +11,10 @@ from played_positions import same_records
 
 from gin_env import agents
 from gin_env.agents.paper import PAPER_BOTS
+from gin_env.game.cards import card_columns
 from gin_env.game.state import DISCARD
 from gin_env.matches import fixed_positions
-from gin_env.matches.fixed_positions import decision_hash, fixed_views
+from gin_env.matches.fixed_positions import decision_hash, fixed_views, game_views
 
 pytestmark = pytest.mark.compiled
 
@@ -76,14 +77,31 @@ def test_positions_cover_every_kind_of_decision():
     assert len(np.unique(view.records["random"])) == len(view)
 
 
-def test_positions_do_not_depend_on_the_shuffle(monkeypatch):
+def test_positions_of_games_have_scores_and_memory():
+    public = game_views().records["public"]
+    assert 1500 < len(public) < 2500
+    assert public["hand_number"].min() == 1
+    assert public["hand_number"].max() > 8
+    assert (public["scores"].max(axis=1) > 0).mean() > 0.95
+    assert (public["memory"]["knocks"].sum(axis=1) > 0).all()
+
+
+@pytest.mark.parametrize("kind", ["hands", "games"])
+def test_positions_do_not_depend_on_the_shuffle(monkeypatch, kind):
     """Games that were begun with another seed lead to the same views."""
-    records = fixed_views().records.copy()
+    made, arguments = {
+        "hands": (fixed_positions._fixed_records, (fixed_positions.HANDS,)),
+        "games": (fixed_positions._game_records, ()),
+    }[kind]
+    records = made(*arguments).copy()
     start = fixed_positions.Games.start
     monkeypatch.setattr(
         fixed_positions.Games,
         "start",
         lambda self, games, seeds, episodes: start(self, games, seeds + np.uint64(99), episodes),
     )
-    again = fixed_positions._fixed_records.__wrapped__(fixed_positions.HANDS)
+    again = made.__wrapped__(*arguments)
+    for each in (again, records):  # the turns of cards outside the pile mean nothing
+        in_pile = card_columns(each["public"]["pile"]).astype(bool)
+        each["public"]["discard_turn"] *= in_pile
     assert same_records(again, records)

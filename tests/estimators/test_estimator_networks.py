@@ -23,7 +23,8 @@ from gin_env.estimators.public_history import (
     opponent_turns,
 )
 from gin_env.estimators.registry import ESTIMATORS
-from gin_env.training.estimators.positions import Positions, collect_positions, play_hands
+from gin_env.training.estimators.positions import Positions, play_hands
+from research.recipes.estimators.sampling import collect_positions
 
 torch = pytest.importorskip("torch")
 from gin_env.estimators import networks  # noqa: E402 (they need torch)

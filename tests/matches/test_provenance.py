@@ -54,6 +54,7 @@ def test_full_spelling_makes_the_same_bot(name, monkeypatch):
     described = describe_bot(name)
     assert describe_bot(described["spelled"])["decisions"] == described["decisions"]
     assert json.loads(json.dumps(described)) == described
+    assert described["game_decisions"] != described["decisions"]
     assert (described["many_decisions"] is None) == (name == SEARCH)
 
 

@@ -34,26 +34,52 @@ def test_every_completed_turn_is_scored_for_both_players():
     assert (scored[knocked] == games.results["turns"][knocked, None]).all()
 
 
-@pytest.mark.parametrize(
-    ("figure", "low", "high", "expected"),
-    [
-        (4, -2.0, -1.0, "agrees"),
-        (4, -2.0, 1.0, "undecided"),
-        (4, 1.0, 2.0, "differs"),
-        (5, 1.0, 2.0, "agrees"),
-    ],
-)
-def test_sentence_agrees_if_all_intervals_are_on_its_side(figure, low, high, expected):
-    sentence = next(one for one in authors.SENTENCES if one.figure == figure)
-    rows = [{"low": low, "high": high, "means": [10.0, 10.0]} for _ in sentence.pairs]
-    assert authors.verdict(sentence, rows) == expected
-    assert authors.verdict(sentence, [row | {"quick": True} for row in rows]) == ""
+SCORING = authors.SCORINGS[0].title
+
+
+def rows_of(metric: str, ahead: dict[str, np.ndarray], error: float = 0.001) -> list[dict]:
+    """Return the rows of a metric in which the estimators have these values by turn; low values are good."""
+    sign = -1 if metric == "top_cards" else 1
+    return [
+        {
+            "of": "differences", "scoring": SCORING, "metric": metric, "pair": [one, other],
+            "turns": len(ahead[one]), "means": ahead[other].tolist(),
+            "differences": (sign * (ahead[one] - ahead[other])).tolist(),
+            "standard_errors": [error] * len(ahead[one]),
+        }
+        for one, other in authors.PAIRS
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("metric", ["drift_area", "top_cards"])
+def test_sentence_agrees_if_it_holds_in_most_of_its_turns(metric):
+    sentence = authors.Sentence(6, "", metric, (3, 7), [("cnn", "bayes"), ("cnn", "network")])
+    values = {
+        "network": np.full(9, 5.0),
+        "bayes": np.full(9, 4.0),
+        "cnn": np.array([9, 9, 1, 1, 1, 9, 9, 1, 1]),
+    }
+    assert authors.verdict(sentence, rows_of(metric, values), SCORING) == "✓ agrees (3 of 5)"
+    assert authors.strip(rows_of(metric, values), SCORING, metric) == "BBCCCBBCC"
+    values["cnn"] = np.array([9, 9, 1, 9, 9, 9, 1, 9, 9])
+    assert authors.verdict(sentence, rows_of(metric, values), SCORING) == "✗ differs (2 of 5)"
+    rows = rows_of(metric, values, error=5.0)
+    assert authors.verdict(sentence, rows, SCORING) == "? undecided (0 of 5)"
+    assert authors.strip(rows, SCORING, metric) == "·" * 9
+    assert authors.verdict(sentence, [row | {"quick": True} for row in rows], SCORING) == ""
 
 
 def test_nearly_even_allows_a_twentieth():
-    sentence = next(one for one in authors.SENTENCES if one.even)
-    assert authors.verdict(sentence, [{"low": -0.4, "high": 0.4, "means": [10.0, 10.0]}]) == "agrees"
-    assert authors.verdict(sentence, [{"low": 0.6, "high": 0.9, "means": [10.0, 10.0]}]) == "differs"
+    sentence = authors.Sentence(2, "", "drift_area", (1, 3), [("network", "bayes")], even=True)
+    values = {"network": np.array([10.4, 10.6, 10.3]), "bayes": np.full(3, 10.0), "cnn": np.full(3, 10.0)}
+    assert authors.by_turn(sentence, rows_of("drift_area", values), SCORING) == (2, 1, 3)
+
+
+def test_intervals_of_turns_hold_together():
+    values = {"network": np.zeros(33), "bayes": np.full(33, 3.4), "cnn": np.full(33, 3.6)}
+    rows = rows_of("drift_area", values, error=1.0)
+    assert not (authors.leads(rows, SCORING, "drift_area", "network", "bayes")[1] < 0).any()
+    assert (authors.leads(rows, SCORING, "drift_area", "network", "cnn")[1] < 0).all()
 
 
 def test_scoring_needs_a_checkout(tmp_path):

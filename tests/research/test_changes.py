@@ -9,7 +9,8 @@ from gin_env import agents
 from gin_env.agents.cfr.table import FORMAT as STRATEGY_TABLE
 from gin_env.agents.simple import SimpleBot
 from gin_env.matches.provenance import describe_bot, hash_files, spell_out_bot
-from research.reproduce.changes import changes, describe_estimator, named_alike
+from research.questions.recognition import forgetful
+from research.reproduce.changes import changes, describe_estimator, named_alike, not_compared, sees_games
 
 pytestmark = pytest.mark.compiled
 
@@ -34,6 +35,15 @@ def test_changes_are_described(tmp_path):
     assert line.startswith(f"cfr:table={table}: different files now")
 
 
+def test_parameters_added_since_are_no_change():
+    now = describe_bot("marjj")
+    older = "marjj:future_weight=20.0,discount=0.9,best_draws=6,danger_weight=1.0,knock_turns=3"
+    assert older != now["spelled"]
+    assert changes(now | {"spelled": older}) == []
+    (line,) = changes(now | {"spelled": older.replace("20.0", "18.0")})
+    assert "different parameters now" in line
+
+
 def test_many_positions_distinguish_rare_decisions():
     two, three = (describe_bot(f"tonic-paper:pair_turns={turns}") for turns in (2, 3))
     assert two["decisions"] == three["decisions"]
@@ -41,6 +51,30 @@ def test_many_positions_distinguish_rare_decisions():
     (line,) = changes(two | {"many_decisions": three["many_decisions"]})
     assert "different decisions in many positions now" in line
     assert changes({key: value for key, value in two.items() if key != "many_decisions"}) == []
+
+
+def test_positions_of_games_distinguish_score_and_memory():
+    remembers, forgets = describe_bot("policy-memory"), describe_bot(forgetful())
+    for part in ("decisions", "many_decisions"):
+        assert remembers[part] == forgets[part]
+    (line,) = changes(remembers | {"game_decisions": forgets["game_decisions"]})
+    assert "different decisions in the middle of games now" in line
+    assert [sees_games(agents.make(bot)) for bot in ("policy-memory", "policy", "tonic")] == [
+        True,
+        True,
+        False,
+    ]
+
+
+def test_what_the_hash_does_not_see_is_named():
+    policy, tonic = ({"bot": bot, "decisions": "0"} for bot in ("policy", "tonic"))
+    assert not_compared(policy) == "what policy decides after the first hand of a game"
+    assert not_compared(policy | {"game_decisions": "0"}) is None
+    assert not_compared(tonic) is None
+    made = describe_bot(SimpleBot(4))
+    assert not_compared(made) == "bots that the experiment trained or changed"
+    assert not_compared(made, SimpleBot(4)) is None
+    assert not_compared({"bot": "process:no-such"}) == "process:no-such, a program or a class"
 
 
 def test_estimators_are_identified_by_their_estimates():
@@ -56,9 +90,10 @@ def test_estimators_are_identified_by_their_estimates():
 def test_bot_object_is_compared_with_one_made_again():
     described = describe_bot(SimpleBot(4))
     assert changes(described) == changes(described, SimpleBot(4)) == []
-    few, many = changes(described, SimpleBot(5))
+    few, many, games = changes(described, SimpleBot(5))
     assert "different decisions now" in few
     assert "different decisions in many positions now" in many
+    assert "different decisions in the middle of games now" in games
 
 
 def test_bot_object_is_named_like_the_packaged_bot_of_its_class():

@@ -23,6 +23,7 @@ from research.papers.claims import (
 )
 from research.papers.truong2021.hand_strength_claims import (
     TABLE,
+    authors_lines,
     convergence,
     data_lines,
     predicted,
@@ -243,7 +244,19 @@ def test_convergence_needs_flat_losses_that_end_at_the_lowest():
 
 def test_methods_page_states_the_number_of_verdicts():
     verdict = re.compile(
-        r"\| *(?:[✓✗?] )?(?:agrees|differs|undecided|fitted|not testable)(?: \(\d+\))? *(?=\|)"
+        r"\| *(?:[✓✗?–] )?(?:agrees|differs|undecided|fitted|not testable)(?: \([^)]*\))? *(?=\|)"
     )
     number = sum(len(verdict.findall(path.read_text())) for path in (ROOT / PAGES).glob("*.md"))
     assert f"about {round(number, -1)} verdicts" in (ROOT / PAGES / "methods.md").read_text(), number
+
+
+def test_network_whose_own_log_ends_elsewhere_is_not_testable():
+    name = "mlp-i-random-16"
+    paper = TABLE[name][2]
+    rows = [{"network": name, "won": paper, "low": paper - 0.7, "high": paper + 0.7}]
+    printed = {"network": name, "folder_loss": TABLE[name][1] + 1}
+    (line,) = authors_lines(rows, [printed])
+    assert line[3] == "agrees"
+    (line,) = authors_lines(rows, [printed | {"folder_loss": 133.58}])
+    assert line[3] == "not testable"
+    assert line[0].endswith("`mlp-i-random-16`, whose log ends at a loss of 133.6, not 150.0")

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from gin_env import estimators
-from gin_env.estimators.ensemble import EnsembleEstimator, load_table, save_table
+from gin_env.estimators.ensemble import EnsembleEstimator, load_table
 from gin_env.estimators.neural import SuitEquivariantEstimator
 from research.recipes.estimators import ensemble as ensemble_training
-from research.recipes.estimators.ensemble import _fit
+from research.recipes.estimators.ensemble import FittedTable, _fit
 
 torch = pytest.importorskip("torch")
 from research.recipes.estimators import network_trainer  # noqa: E402
@@ -49,7 +49,7 @@ def weights(tmp_path_factory):
 @pytest.mark.compiled
 def test_ensemble_tables_reload_and_invalid_parameters_raise(tmp_path):
     table = _fit(np.repeat([1], 30_000), np.full((30_000, 3), 0.5))
-    save_table(table, tmp_path / "table.npz", {"seed": 1})
+    FittedTable(table, {"seed": 1}).save(tmp_path / "table.npz")
     assert np.array_equal(load_table(tmp_path / "table.npz")["choice"], table["choice"])
     (tmp_path / "bad.npz").write_bytes((tmp_path / "table.npz").read_bytes()[:200])
     with pytest.raises(ValueError, match=r"bad\.npz"):

@@ -11,9 +11,10 @@ from damaged_files import any_numbers
 from gin_env import estimators
 from gin_env.estimators.neural import NnEstimator, find_weights
 from gin_env.game.rules import Rules
-from gin_env.training.estimators.positions import Positions, collect_positions
+from gin_env.training.estimators.positions import Positions
 from research.recipes.estimators import ensemble as ensemble_training
 from research.recipes.estimators.ensemble import _fit
+from research.recipes.estimators.sampling import collect_positions
 
 torch = pytest.importorskip("torch")
 from gin_env.estimators import networks  # noqa: E402 (they need torch)

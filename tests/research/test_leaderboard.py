@@ -52,26 +52,10 @@ def exploited(bot: str, minutes: float, won: float) -> dict:
 
 
 EXPLOITS = [exploited("simple", 6.2, 80.0), exploited("policy", 6.0, 40.0)]
-SEARCHES = [
-    {"bot": "simple", "by": "search", "samples": 32, "games": 200, "won": 84.0, "low": 78.0, "high": 88.0}
-]
-STRENGTH = [
-    {"bot": bot, "opponent": opponent, "games": 4000, "won": won, "low": won - 1, "high": won + 1}
-    for bot, opponent, won in (("search:samples=256", "policy", 56.0), ("search:samples=48", "simple", 99.0))
-]
-BUDGETS = [
-    {"bot": f"search:samples={samples}", "opponent": "policy", "games": 1000}
-    | {"won": won, "low": won - 2, "high": won + 2}
-    for samples, won in ((8, 52.0), (32, 54.0))
-]
 PARTS_ROWS = {
     "tournament": tournament(),
     "bot-speed": SPEEDS,
     "exploit": EXPLOITS,
-    "exploit-search": SEARCHES,
-    "exploit-all": [SEARCHES[0] | {"won": 70.0}],
-    "search/strength": STRENGTH,
-    "search/budgets": BUDGETS,
 }
 
 
@@ -88,19 +72,18 @@ def lines(rows: list[dict]) -> list[str]:
 
 
 def test_table_is_sorted_by_games_won_with_each_bots_figures():
-    """Each column of exploiters has one method and one budget."""
     assert lines(rows_of(PARTS_ROWS)) == [
-        "| `policy` |  | 65.0 | 70.0 (63.0 to 76.0) | 14 | 40.0 (39.0 to 41.0) |  |",
-        "| `utility` | yes | 60.0 | 80.0 (74.0 to 85.0) |  |  |  |",
-        "| `simple` |  | 25.0 |  | 0.077 | 80.0 (79.0 to 81.0) | 70.0 (78.0 to 88.0) |",
+        "| `policy` |  | 65.0 | 70.0 (63.0 to 76.0) | 14 | 40.0 (39.0 to 41.0) |",
+        "| `utility` | yes | 60.0 | 80.0 (74.0 to 85.0) |  |  |",
+        "| `simple` |  | 25.0 |  | 0.077 | 80.0 (79.0 to 81.0) |",
     ]
 
 
 def test_unmeasured_cells_are_empty():
     assert lines(rows_of({"tournament": tournament()})) == [
-        "| `policy` |  | 65.0 | 70.0 (63.0 to 76.0) |  |  |  |",
-        "| `utility` | yes | 60.0 | 80.0 (74.0 to 85.0) |  |  |  |",
-        "| `simple` |  | 25.0 |  |  |  |  |",
+        "| `policy` |  | 65.0 | 70.0 (63.0 to 76.0) |  |  |",
+        "| `utility` | yes | 60.0 | 80.0 (74.0 to 85.0) |  |  |",
+        "| `simple` |  | 25.0 |  |  |  |",
     ]
 
 
@@ -139,37 +122,14 @@ def test_page_lists_sources_and_missing_parts(tmp_path):
         games=2000,
     )
     made = page(tmp_path).splitlines()
-    assert made[-9:-2] == [
+    assert made[-5:-2] == [
         "[`python -m research run tournament`](data/tournament.md), 2,000 games per match, seed 0  ",
         "[`python -m research run bot-speed`](data/bot-speed.md), seed 0  ",
-        "Not measured yet: `python -m research run exploit`.  ",
-        "Not measured yet: `python -m research run exploit-search`.  ",
-        "Not measured yet: `python -m research run exploit-all`.  ",
-        "Not measured yet: `python -m research run search/strength`.  ",
-        "Not measured yet: `python -m research run search/budgets`.",
+        "Not measured yet: `python -m research run exploit`.",
     ]
-    assert "| `policy` |  | 65.0 | 70.0 (63.0 to 76.0) | 14 |  |  |" in made
+    assert "| `policy` |  | 65.0 | 70.0 (63.0 to 76.0) | 14 |  |" in made
     store(tmp_path, "exploit", EXPLOITS)
-    store(tmp_path, "exploit-search", SEARCHES)
-    store(tmp_path, "exploit-all", SEARCHES)
-    store(tmp_path, "search/strength", STRENGTH)
-    store(tmp_path, "search/budgets", BUDGETS)
     assert "Not measured yet" not in page(tmp_path)
-
-
-def test_picture_of_bounds_is_drawn_once_all_parts_are_measured(tmp_path):
-    folder, picture = tmp_path / pages.RESULTS, tmp_path / pages.FIGURES / "exploit_budgets.png"
-    chosen = {"leaderboard": EXPERIMENTS["leaderboard"]}
-    (tmp_path / pages.PAGES).mkdir(parents=True)
-    folder.mkdir(parents=True)
-    picture.parent.mkdir(parents=True)
-    for name, rows in PARTS_ROWS.items():
-        assert picture not in pages.rewrite(tmp_path, chosen)
-        store(folder, name, rows)
-    assert picture in pages.rewrite(tmp_path, chosen)
-    assert picture not in pages.rewrite(tmp_path, chosen)
-    store(folder, "search/budgets", BUDGETS[:1])
-    assert picture in pages.rewrite(tmp_path, chosen)
 
 
 def test_variants_have_no_row():

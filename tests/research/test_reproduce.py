@@ -95,7 +95,14 @@ def test_list_names_every_experiment():
     assert [line.split()[0] for line in listed if line.startswith("  ")] == list(EXPERIMENTS)
     assert list(EXPERIMENTS) == sorted(EXPERIMENTS)
     headings = [line for line in listed if line and not line.startswith(" ")]
-    assert [line[:3] for line in headings] == ["000", "001", "002", "003", "004", "Bey"]
+    names = ["gallucci2021", "larkin2021", "truong2021", "francis2021", "keats2017", "Beyond"]
+    assert [line.split()[0] for line in headings] == names
+
+
+def test_name_of_a_paper_stands_for_its_number():
+    assert find("truong2021/players") is find("002/players")
+    by_name, by_number = (CliRunner().invoke(app, ["list", paper]).output for paper in ("keats2017", "004"))
+    assert by_name == by_number
 
 
 def test_list_of_a_paper_shows_time_and_requirements(tmp_path, monkeypatch):
@@ -103,7 +110,7 @@ def test_list_of_a_paper_shows_time_and_requirements(tmp_path, monkeypatch):
     (tmp_path / "research" / "results" / "002").mkdir(parents=True)
     (tmp_path / "research" / "results" / "002" / "players.json").write_text(json.dumps({"seconds": 222.5}))
     heading, *lines = CliRunner().invoke(app, ["list", "002"]).output.splitlines()
-    assert heading.startswith("002  Truong and Neller")
+    assert heading.startswith("truong2021  Truong and Neller")
     found = {line.split()[0]: line for line in lines}
     assert set(found) == {name for name in EXPERIMENTS if name.startswith("002/")}
     assert found["002/players"].endswith("(took 4 min, extra: train)")

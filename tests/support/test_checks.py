@@ -11,7 +11,7 @@ from gin_env.game.actions import check_action
 from gin_env.game.deals import check_dealer
 from gin_env.game.streams import check_seed
 from gin_env.support.checks import check_integer, check_number, result_array
-from gin_env.training.estimators.positions import collect_positions
+from research.recipes.estimators.sampling import collect_positions
 
 TAKERS = {
     "an action": check_action,

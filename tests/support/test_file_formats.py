@@ -387,7 +387,7 @@ def test_ensemble_table_refuses_unknown_members(tmp_path):
     path = tmp_path / "table.npz"
     nan = np.full_like(table["weights"], np.nan)
     for wrong in ({"choice": parts["choice"] + 3}, {"choice": parts["choice"] - 9}, {"weights": nan}):
-        ensemble.save_table(parts | wrong, path, {})
+        ensemble.FORMAT.write(path, parts | wrong, {"members": ensemble.MEMBERS})
         with pytest.raises(ArrayFileError, match=r"table\.npz is damaged"):
             estimators.make(f"ensemble:table={path}")
     ensemble.FORMAT.write(path, parts, {"members": ["bayes", "nn"]})

@@ -14,7 +14,8 @@ from gin_env.training.estimators import evaluation
 from gin_env.training.estimators.evaluation import evaluate_estimators
 from gin_env.training.estimators.figures import FIGURES, draw_all
 from gin_env.training.estimators.metrics import METRICS, held_ranks, measure
-from gin_env.training.estimators.positions import Positions, collect_positions
+from gin_env.training.estimators.positions import Positions
+from research.recipes.estimators.sampling import collect_positions
 
 HAND = "AH 2H 3H 4H 5H 6H 7H 8H 9H TH"
 

@@ -40,27 +40,6 @@ class Positions:
         return card_columns(self.hands).astype(np.float32)
 
 
-def collect_positions(
-    bots: Sequence[str | Agent], hands: int, seed: int, share: float = 0.25, rules: Rules | None = None
-) -> Positions:
-    """Return a random `share` of both players' positions from `hands` hands, in random order.
-
-    The bot in each seat of each hand is drawn from `bots`. The result depends only on the arguments.
-    """
-    if not 0 < share <= 1:
-        raise ValueError(f"share must be above 0 and at most 1, not {share}")
-    rng = np.random.default_rng(check_seed(seed))
-    kept_views, kept_hands = [], []
-    for games, waiting in play_hands(bots, hands, seed, rules):
-        for player in range(2):
-            kept = waiting[rng.random(len(waiting)) < share]
-            kept_views.append(games.views(kept, player).records)
-            kept_hands.append(games.state["private"]["hand"][kept, 1 - player])
-    views, truth = np.concatenate(kept_views), np.concatenate(kept_hands)
-    order = rng.permutation(len(views))
-    return Positions(PlayerView(views[order]), truth[order])
-
-
 def play_hands(
     bots: Sequence[str | Agent], hands: int, seed: int, rules: Rules | None = None
 ) -> Iterator[tuple[Games, np.ndarray]]:

@@ -13,11 +13,12 @@ their Bayes as ``bayes:likelihood=paper``, which reads their formula.
 
 from __future__ import annotations
 
-import math
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -42,10 +43,11 @@ from research.papers.francis2021.authors_files import (
     authors_cnn,
     read_keras,
 )
-from research.reproduce.experiment import Run, ratio_row
-from research.reproduce.tables import Over, Row
+from research.reproduce.experiment import Run
+from research.reproduce.tables import Row, markdown
 from research.reproduce.verdicts import marked
 
+BAYES = ("bayes:likelihood=paper", "bayes")
 GAMES_WATCHED = 10_000
 """Number of games of Simple that the paper's Bayes watched."""
 HANDS_WATCHED = 103_000
@@ -53,10 +55,13 @@ HANDS_WATCHED = 103_000
 HANDS = 50_000
 """Number of hands in the comparison, as in the paper."""
 SCORED = ("squared_difference", "integrity_loss", "minimum_top_largest", "top_cards", "drift_area")
-RANGES = ((1, 3), (4, 9), (10, 12), (13, 16), (17, 24), (25, 28), (29, 99))
-"""First and last turn of the stages that the paper's sentences name."""
 EVEN = 0.05
 """Largest relative difference of two estimators that are nearly even."""
+SAMPLES = 100
+"""Number of samples that a turn must have, so that it counts."""
+PAIRS = (("network", "bayes"), ("network", "cnn"), ("bayes", "cnn"))
+SIGNS = {"network": "N", "cnn": "C", "bayes": "B"}
+"""The signs of the estimators in `strips`."""
 
 
 # --- Estimators without the known cards put in -----------------------------------------------------------
@@ -137,6 +142,8 @@ class Sentence:
 _DATA = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8"))
 SENTENCES = tuple(Sentence(**one) for one in _DATA["sentences"])
 SCORINGS = tuple(Scoring(**one) for one in _DATA["scorings"])
+COMPARED = tuple(product(SCORINGS, PAIRS))
+"""Each scoring with each pair of its estimators."""
 
 
 def completed_turns(hands: int, seed: int) -> Iterator[tuple[Positions, np.ndarray, np.ndarray]]:
@@ -199,7 +206,7 @@ def trained(run: Run, name: str, share: float) -> Any:
 
 
 def measure_scoring(run: Run) -> list[Row]:
-    """Measure means by turn, and the differences that the sentences are about, for each scoring."""
+    """Measure the means by turn, and the differences of the estimators that the sentences compare."""
     folder = run.checkout(REPOSITORY_003, DENSE)
     networks: list[Estimator] = [
         RawDense("their nn", AuthorsDense(read_keras(folder / DENSE))),
@@ -207,86 +214,129 @@ def measure_scoring(run: Run) -> list[Row]:
         RawDense("our nn", trained(run, "nn", 0.3)),
         RawCnn("our cnn", trained(run, "shankar-cnn", 0.1)),
     ]
-    bayes = ["bayes:likelihood=paper", "bayes"]
-    run.estimators += bayes
+    run.estimators += BAYES
     run.used("simple")
-    members = [*networks, *(estimators.make(name) for name in bayes)]
+    members = [*networks, *(estimators.make(name) for name in BAYES)]
     names = [*(one.name for one in members), *(f"{one.name}, known" for one in networks)]
-    hands = run.size(HANDS, 200)
-    sums = np.zeros((hands, len(RANGES), len(names), len(SCORED)), np.float32)
-    counts = np.zeros((hands, len(RANGES)))
-    by_turn = np.zeros((64, len(names), len(SCORED)))
-    samples = np.zeros(64, np.int64)
-    columns = [list(METRICS).index(metric) for metric in SCORED]
+    compared = np.array([[names.index(getattr(one, name)) for name in pair] for one, pair in COMPARED])
+    sums = np.zeros((64, len(names), len(SCORED)))
+    differences = np.zeros((64, len(compared), len(SCORED)))
+    squares = np.zeros_like(differences)
+    hands = np.zeros(64, np.int64)
     memories = [member.new_memory(2 * HANDS_PER_BATCH) for member in members]
-    starts = np.array([first for first, _ in RANGES])
-    for positions, numbers, turns in completed_turns(hands, run.seed):
-        slots = 2 * (numbers % HANDS_PER_BATCH) + positions.view.records["player"]
-        each = [
-            advance_slots(member, positions.view, positions.hands, memory, slots)
-            for member, memory in zip(members, memories, strict=True)
-        ]
-        each += [with_known(estimates, positions.view) for estimates in each[: len(networks)]]
-        stages = np.searchsorted(starts, turns, side="right") - 1
-        np.add.at(counts, (numbers, stages), 1)
-        np.add.at(samples, turns, 1)
-        for number, estimates in enumerate(each):
-            values = measure(estimates, positions)[:, columns]
-            values[:, 0] = np.sqrt(NUM_CARDS * values[:, 0]) / NUM_CARDS  # as HandEstimationEvaluation.java
-            np.add.at(sums[:, :, number], (numbers, stages), values)
-            np.add.at(by_turn[:, number], turns, values)
+    positions = completed_turns(run.size(HANDS, 200), run.seed)
+    for first, second in zip(positions, positions, strict=True):
+        # Both players of a turn make one observation, because their hands are of one deal.
+        values = (scores(members, memories, *first[:2]) + scores(members, memories, *second[:2])) / 2
+        apart = values[compared[:, 0]] - values[compared[:, 1]]
+        turns = first[2]
+        np.add.at(hands, turns, 1)
+        np.add.at(sums, turns, values.swapaxes(0, 1))
+        np.add.at(differences, turns, apart.swapaxes(0, 1))
+        np.add.at(squares, turns, apart.swapaxes(0, 1) ** 2)
+    played = np.flatnonzero(hands)
     rows: list[Row] = [
-        {"of": "turns", "estimator": name, "turn": turn, "samples": int(samples[turn])}
-        | dict(zip(SCORED, (by_turn[turn, number] / samples[turn]).round(5).tolist(), strict=True))
+        {"of": "turns", "estimator": name, "turn": int(turn), "samples": 2 * int(hands[turn])}
+        | dict(zip(SCORED, (sums[turn, number] / hands[turn]).round(5).tolist(), strict=True))
         for number, name in enumerate(names)
-        for turn in np.flatnonzero(samples).tolist()
+        for turn in played
     ]
-    for scoring in SCORINGS:
-        for sentence in SENTENCES:
-            inside = [
-                stage
-                for stage, (first, last) in enumerate(RANGES)
-                if sentence.turns[0] <= first and last <= sentence.turns[1]
-            ]
-            mine = sums[..., SCORED.index(sentence.metric)][:, inside].sum(axis=1, dtype=float)
-            number = counts[:, inside].sum(axis=1)
-            if not number.any():
-                continue  # a quick run has no long hands
-            for better, worse in sentence.pairs:
-                places = [names.index(getattr(scoring, one)) for one in (better, worse)]
-                shares = mine[:, places[0]] - mine[:, places[1]]
-                means = [float(mine[:, place].sum() / number.sum()) for place in places]
-                rows.append(
-                    {
-                        "of": "differences", "scoring": scoring.title, "figure": sentence.figure,
-                        "sentence": sentence.text, "better": better, "worse": worse,
-                        "samples": int(number.sum()), "means": [round(mean, 5) for mean in means],
-                    }
-                    | ratio_row(shares, number, 5)
-                    | ({"quick": True} if run.quick else {})
-                )  # fmt: skip
+    last = int((2 * hands >= (1 if run.quick else SAMPLES)).nonzero()[0].max())
+    count = hands[1 : last + 1, None, None]
+    means = differences[1 : last + 1] / count
+    errors = np.sqrt((squares[1 : last + 1] / count - means**2).clip(0) / (count - 1).clip(1))
+    for number, (scoring, (one, other)) in enumerate(COMPARED):
+        for column, metric in enumerate(SCORED):
+            row: Row = {"of": "differences", "scoring": scoring.title, "metric": metric}
+            row |= {"pair": [one, other], "turns": last} | ({"quick": True} if run.quick else {})
+            row |= {
+                "means": (sums[1 : last + 1, compared[number, 1], column] / count[:, 0, 0]).round(5).tolist()
+            }
+            row |= {"differences": means[:, number, column].round(6).tolist()}
+            rows.append(row | {"standard_errors": errors[:, number, column].round(7).tolist()})
     return rows
 
 
-def verdict(sentence: Sentence, rows: Sequence[Row]) -> str:
-    """Return whether the differences of a sentence's pairs agree with it, by their 95 % intervals."""
+def scores(
+    members: Sequence[Estimator], memories: Sequence[np.ndarray], positions: Positions, numbers: np.ndarray
+) -> np.ndarray:
+    """Return the metrics of the members, and of the networks with known cards put in, (estimators, n, 5)."""
+    slots = 2 * (numbers % HANDS_PER_BATCH) + positions.view.records["player"]
+    each = [
+        advance_slots(member, positions.view, positions.hands, memory, slots)
+        for member, memory in zip(members, memories, strict=True)
+    ]
+    each += [with_known(estimates, positions.view) for estimates in each[: len(each) - len(BAYES)]]
+    columns = [list(METRICS).index(metric) for metric in SCORED]
+    values = np.stack([measure(estimates, positions)[:, columns] for estimates in each]).astype(float)
+    values[..., 0] = np.sqrt(NUM_CARDS * values[..., 0]) / NUM_CARDS  # as HandEstimationEvaluation.java
+    return values
+
+
+# --- Verdicts by turn ------------------------------------------------------------------------------------
+
+
+def leads(rows: Sequence[Row], scoring: str, metric: str, one: str, other: str) -> tuple[np.ndarray, ...]:
+    """Return (least, most, scale): by how much `one` is behind `other` in each turn, and the mean of `other`.
+
+    The intervals hold for all turns and pairs of the metric together (Bonferroni, 95 %).
+    """
+    for row in rows:
+        if row.get("scoring") == scoring and row["metric"] == metric and set(row["pair"]) == {one, other}:
+            behind, errors = np.array(row["differences"]), np.array(row["standard_errors"])
+            sign = (1 if row["pair"][0] == one else -1) * (-1 if metric == "top_cards" else 1)
+            half = NormalDist().inv_cdf(1 - 0.025 / (len(PAIRS) * len(errors))) * errors
+            return sign * behind - half, sign * behind + half, np.abs(row["means"])
+    raise ValueError(f"no row compares {one} with {other} in {metric}, {scoring}")
+
+
+def by_turn(sentence: Sentence, rows: Sequence[Row], scoring: str) -> tuple[int, int, int]:
+    """Return in how many turns a sentence holds, in how many it is contradicted, and the number of turns."""
+    holds, fails = [], []
+    for better, worse in sentence.pairs:
+        least, most, scale = leads(rows, scoring, sentence.metric, better, worse)
+        margin = EVEN * scale
+        holds.append((most < margin) & (least > -margin) if sentence.even else most < 0)
+        fails.append((least > margin) | (most < -margin) if sentence.even else least > 0)
+    inside = slice(sentence.turns[0] - 1, sentence.turns[1])
+    held, failed = np.all(holds, axis=0)[inside], np.any(fails, axis=0)[inside]
+    return int(held.sum()), int(failed.sum()), len(held)
+
+
+def verdict(sentence: Sentence, rows: Sequence[Row], scoring: str) -> str:
+    """Return the verdict and the share of turns: a sentence agrees or differs if most of them do."""
     if any(row.get("quick") for row in rows):
         return ""
-    verdicts = set()
-    for row in rows:
-        low, high = row["low"], row["high"]
-        if sentence.metric == "top_cards":  # the more, the better
-            low, high = -high, -low
-        margin = EVEN * abs(row["means"][1])
-        least, most = (-margin, margin) if sentence.even else (-math.inf, 0)
-        agrees, differs = least < low and high < most, high < least or low > most
-        verdicts.add("agrees" if agrees else "differs" if differs else "undecided")
-    return next(word for word in ("differs", "undecided", "agrees") if word in verdicts)
+    held, failed, turns = by_turn(sentence, rows, scoring)
+    word = "agrees" if 2 * held > turns else "differs" if 2 * failed > turns else "undecided"
+    return f"{marked(word)} ({held} of {turns})"
 
 
-def _verdict_of_pairs(pairs: list[Row]) -> str:
-    sentences = {(one.figure, one.text): one for one in SENTENCES}
-    return marked(verdict(sentences[pairs[0]["figure"], pairs[0]["sentence"]], pairs))
+def strip(rows: Sequence[Row], scoring: str, metric: str) -> str:
+    """Return a sign for each turn: that of the estimator ahead of both others, ``·`` if none surely is."""
+    text = None
+    for one, sign in SIGNS.items():
+        ahead = [leads(rows, scoring, metric, one, other)[1] < 0 for other in SIGNS if other != one]
+        text = np.full(len(ahead[0]), "·") if text is None else text
+        text[np.all(ahead, axis=0)] = sign
+    return "".join(text if text is not None else [])
 
 
-verdict_of_pairs = Over(_verdict_of_pairs)
+def verdicts_table(rows: Sequence[Row]) -> str:
+    """Return the tables of the verdicts on all sentences by scoring, and of the leaders by turn."""
+    found = [row for row in rows if row["of"] == "differences"]
+    lines = [
+        [one.figure, one.text, *(verdict(one, found, scoring.title) for scoring in SCORINGS)]
+        for one in SENTENCES
+    ]
+    leaders = [
+        [2 + SCORED.index(metric), metric.replace("_", " "), f"`{strip(found, scoring.title, metric)}`"]
+        for scoring in SCORINGS[:1]
+        for metric in SCORED
+    ]
+    return "\n\n".join(
+        [
+            markdown(["figure", "leads", f"{SCORINGS[0].title}, turn 1 to {found[0]['turns']}"], leaders),
+            markdown(["figure", "the paper says", *(scoring.title for scoring in SCORINGS)], lines),
+        ]
+    )

@@ -32,6 +32,8 @@ class Source:
     checkpoint: str
     games: str = ""
     """File with the number of games that it won; empty if there is none."""
+    training: str = ""
+    """File with the output of its training; empty if there is none."""
 
 
 _FILES = tomllib.loads(Path(__file__).with_name("authors.toml").read_text(encoding="utf-8"))
@@ -172,6 +174,11 @@ def logged_games(path: Path) -> tuple[int, int]:
     found = re.findall(r"Won: P0:(\d+), P1:(\d+)", path.read_text())
     won, lost = (sum(int(pair[side]) for pair in found) for side in (0, 1))
     return won, won + lost
+
+
+def last_loss(path: Path) -> float:
+    """Return the last validation loss in the output of a training."""
+    return float(re.findall(r"val_loss: ([\d.]+)", path.read_text())[-1])
 
 
 def logged_losses(folder: Path, losses: str) -> tuple[list[float], list[float]]:

@@ -27,6 +27,7 @@ from research.papers.truong2021.authors_files import (
     SOURCES,
     Sample,
     authors_network,
+    last_loss,
     logged_games,
     logged_losses,
     read_sample,
@@ -218,15 +219,22 @@ def figure_rows(run: Run) -> list[Row]:
 
 
 def measure_losses(run: Run) -> list[Row]:
-    """Return the losses of each network after the epochs in `MEASURED`, from the authors' logs."""
-    folder = run.checkout(REPOSITORY_002, SAMPLE) / "results"
+    """Return the losses of each network after the epochs in `MEASURED`, from the authors' logs.
+
+    With ``folder_loss``, the last one in the log that is next to the network's checkpoint.
+    """
+    checkout = run.checkout(REPOSITORY_002, SAMPLE)
     rows: list[Row] = []
     for name, columns in LOSSES.items():
         losses = [
-            [round(each[epoch - 1], 2) for epoch in MEASURED] for each in logged_losses(folder, columns)
+            [round(each[epoch - 1], 2) for epoch in MEASURED]
+            for each in logged_losses(checkout / "results", columns)
         ]
         keys = ("train_losses", "validation_losses")
-        rows.append({"network": name, "after": list(MEASURED)} | dict(zip(keys, losses, strict=True)))
+        row: Row = {"network": name, "after": list(MEASURED)} | dict(zip(keys, losses, strict=True))
+        if name in SOURCES and (training := SOURCES[name].training):
+            row["folder_loss"] = round(last_loss(checkout / training), 2)
+        rows.append(row)
     return rows
 
 

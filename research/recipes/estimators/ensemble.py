@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gin_env import agents, estimators
-from gin_env.estimators.ensemble import MEMBERS, save_table
+from gin_env.estimators.ensemble import FORMAT, MEMBERS
 from gin_env.estimators.public_history import known_cards
 from gin_env.game.rules import MAX_TURNS, Rules, rules_option
 from gin_env.matches.provenance import describe_bot
@@ -37,7 +37,7 @@ class FittedTable:
 
     def save(self, path: str | Path) -> None:
         """Write the table as npz."""
-        save_table(self.table, path, self.metadata)
+        FORMAT.write(path, self.table, self.metadata | {"members": MEMBERS})
 
 
 def train(

@@ -33,7 +33,8 @@ from gin_env.support.checks import check_choice
 from gin_env.support.plots import BLUE, GREY, new_figure, origin_line, save_figure
 from gin_env.support.threads import torch_threads
 from gin_env.support.version import __version__
-from gin_env.training.estimators.positions import Positions, collect_positions
+from gin_env.training.estimators.positions import Positions
+from research.recipes.estimators.sampling import collect_positions
 
 import torch  # isort: skip (networks.py says what to install if it is missing)
 from torch.nn import functional  # isort: skip
