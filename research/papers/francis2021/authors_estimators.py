@@ -268,6 +268,18 @@ def measure_scoring(run: Run) -> list[Row]:
     return rows
 
 
+def by_turn(rows: Sequence[Row]) -> list[Row]:
+    """Return the means after turns with 1,000 samples or more, as the authors scored them and as we do."""
+    return [
+        row
+        | {"scoring": scoring.title, "role": {"network": "dense network", "cnn": "CNN"}.get(role, "Bayes")}
+        for scoring in (SCORINGS[0], SCORINGS[-1])
+        for role in ("network", "bayes", "cnn")
+        for row in rows
+        if row.get("estimator") == getattr(scoring, role) and row["samples"] >= 1000
+    ]
+
+
 def verdict(sentence: Sentence, rows: Sequence[Row]) -> str:
     """Return whether the differences of a sentence's pairs agree with it, by their 95 % intervals."""
     if any(row.get("quick") for row in rows):
