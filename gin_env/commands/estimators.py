@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -41,13 +41,9 @@ def estimators(
     from gin_env.estimators.registry import ESTIMATORS
 
     if not names:
-        show(
-            [
-                {"name": name, "summary": one.summary, "parameters": {}, "missing": None}
-                for name, one in ESTIMATORS.declarations.items()
-            ],
-            with_parameters=False,
-        )
+        bare: dict[str, Any] = {"parameters": {}, "missing": None}
+        found = ESTIMATORS.declarations.items()
+        show([{"name": name, "summary": one.summary} | bare for name, one in found], with_parameters=False)
         return
     from gin_env.support.plots import import_matplotlib
     from gin_env.training.estimators.evaluation import evaluate_estimators

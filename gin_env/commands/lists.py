@@ -21,15 +21,19 @@ def bots(
     names: Annotated[list[str] | None, typer.Argument(help="Show the parameters of these bots")] = None,
     json: Json = None,
 ) -> None:
-    """List the bots in one line each, or some of them with their parameters.
+    """List the bots with their strength and speed, or some of them with their parameters.
 
-    Set parameters as `name:key=value,key=value`, lists as `1+2+3`. `NAME-paper` is the reading closest to a
+    The score is that of `gin-rummy benchmark`, and µs are microseconds per decision in a batch. Set
+    parameters as `name:key=value,key=value`, lists as `1+2+3`. `NAME-paper` is the reading closest to a
     paper, and never changes.
     """
     from gin_env import agents
+    from gin_env.matches.benchmark import PROTOCOLS, stored_results
     from gin_env.support.files import write_json
 
-    listed = [_describe_bot(name) for name in names or [*agents.names(), *agents.paper_names()]]
+    scores = stored_results(next(iter(PROTOCOLS)))
+    every = names or [*agents.names(), *agents.paper_names()]
+    listed = [_describe_bot(name) | scores.get(name, {}) for name in every]
     if json != STANDARD_OUTPUT:
         show(listed, with_parameters=bool(names))
     if json is not None:
@@ -47,10 +51,8 @@ def _describe_bot(name: str) -> dict[str, Any]:
         defaults, missing = agents.parameters(name) or {}, None
     except ImportError as error:
         defaults, missing = {}, str(error)
-    if reading is not None:
-        summary = f"The reading of {reading.bot} closest to {reading.paper}; never changes"
-    else:
-        summary = BOTS.declarations[name].summary
+    closest = reading and f"The reading of {reading.bot} closest to {reading.paper}; never changes"
+    summary = closest or BOTS.declarations[name].summary
     return {"name": name, "summary": summary, "parameters": defaults, "missing": missing}
 
 
@@ -59,9 +61,12 @@ def show(listed: list[dict[str, Any]], with_parameters: bool) -> None:
     from gin_env.support.specs import format_value
 
     width = max(len(one["name"]) for one in listed)
+    if scored := any("score" in one for one in listed):
+        typer.echo(f"{'':{width}}  score      µs")
     for one in listed:
+        figures = f"  {one['score']:5.1f} {one['microseconds']:7.2f}" if "score" in one else " " * 15 * scored
         missing = f" ({one['missing']})" if one["missing"] else ""
-        typer.echo(f"{one['name']:{width}}  {one['summary']}{missing}")
+        typer.echo(f"{one['name']:{width}}{figures}  {one['summary']}{missing}")
         for key, value in one["parameters"].items() if with_parameters else ():
             typer.echo(f"{'':{width}}    {key}={format_value(value)}")
 

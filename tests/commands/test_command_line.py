@@ -119,7 +119,8 @@ def test_train_command_writes_a_policy_and_names_itself(tmp_path):
 
 
 def test_lists_show_one_line_and_parameters_on_demand():
-    lines = run("bots").stdout.splitlines()
+    header, *lines = run("bots").stdout.splitlines()
+    assert header.split() == ["score", "µs"]
     assert [line.split()[0] for line in lines] == [*agents.names(), *agents.paper_names()]
     assert "  knock_at=10" in run("bots", "simple").stdout
     assert [line.split()[0] for line in run("rules").stdout.splitlines()] == list(Rules.presets())
