@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -41,9 +41,8 @@ def estimators(
     from gin_env.estimators.registry import ESTIMATORS
 
     if not names:
-        bare: dict[str, Any] = {"parameters": {}, "missing": None}
         found = ESTIMATORS.declarations.items()
-        show([{"name": name, "summary": one.summary} | bare for name, one in found], with_parameters=False)
+        show([{"name": name, "summary": one.summary} for name, one in found])
         return
     from gin_env.support.plots import import_matplotlib
     from gin_env.training.estimators.evaluation import evaluate_estimators
