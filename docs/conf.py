@@ -148,7 +148,7 @@ def write_defaults(
 
 
 def link_within_the_site(app: Any, docname: str, source: list[str]) -> None:
-    """Link a folder to its README; without one, keep only the text of the link."""
+    """Link a folder to its README, or without one keep only the text; keep verdicts in one line."""
     folder = (ROOT / docname).parent
 
     def lead(link: re.Match[str]) -> str:
@@ -158,6 +158,7 @@ def link_within_the_site(app: Any, docname: str, source: list[str]) -> None:
         readme = f"{target}/README.md"
         return f"[{text}]({readme})" if (folder / readme).exists() else text
 
+    source[0] = re.sub("([✓✗?]) (agrees|differs|undecided|fitted)", "\\1\u00a0\\2", source[0])
     source[0] = re.sub(r"(?<!!)\[([^\]]*)\]\(([^)#:\s]+)\)", lead, source[0])
 
 

@@ -41,13 +41,8 @@ def estimators(
     from gin_env.estimators.registry import ESTIMATORS
 
     if not names:
-        show(
-            [
-                {"name": name, "summary": one.summary, "parameters": {}, "missing": None}
-                for name, one in ESTIMATORS.declarations.items()
-            ],
-            with_parameters=False,
-        )
+        found = ESTIMATORS.declarations.items()
+        show([{"name": name, "summary": one.summary} for name, one in found])
         return
     from gin_env.support.plots import import_matplotlib
     from gin_env.training.estimators.evaluation import evaluate_estimators

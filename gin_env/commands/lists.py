@@ -10,26 +10,38 @@ import typer
 from gin_env.commands.options import STANDARD_OUTPUT, Json, say_written
 
 app = typer.Typer()
+_RULES = {
+    "eaai": "The EAAI 2021 challenge, to 100 points; the default",
+    "bicycle": "Other bonuses; boxes, a game bonus and one for a shutout; the winner deals",
+    "oklahoma": "As bicycle, to 150 points: the upcard limits the knock, and spades double",
+    "straight": "Gin only, no knock",
+    "palace": "Boxes that count immediately, a smaller undercut bonus; the winner deals",
+    "openspiel": "A tie after a knock is no undercut, as in OpenSpiel",
+    "gin_rummy_v4": "The last cards of the stock are played, as in PettingZoo's gin_rummy_v4",
+}
 
 
 @app.command(
     rich_help_panel="Compare",
-    epilog="Examples:  \n`gin-rummy bots`  \n`gin-rummy bots tonic policy` (with parameters)  \n"
-    "`gin-rummy bots --json -`",
+    epilog="Examples:  \n`gin-rummy bots`  \n`gin-rummy bots tonic policy` (with parameters)",
 )
 def bots(
     names: Annotated[list[str] | None, typer.Argument(help="Show the parameters of these bots")] = None,
     json: Json = None,
 ) -> None:
-    """List the bots in one line each, or some of them with their parameters.
+    """List the bots with their strength and speed, or some of them with their parameters.
 
-    Set parameters as `name:key=value,key=value`, lists as `1+2+3`. `NAME-paper` is the reading closest to a
+    The score is that of `gin-rummy benchmark`, and µs are microseconds per decision in a batch. Set
+    parameters as `name:key=value,key=value`, lists as `1+2+3`. `NAME-paper` is the reading closest to a
     paper, and never changes.
     """
     from gin_env import agents
+    from gin_env.matches.benchmark import PROTOCOLS, stored_results
     from gin_env.support.files import write_json
 
-    listed = [_describe_bot(name) for name in names or [*agents.names(), *agents.paper_names()]]
+    scores = stored_results(next(iter(PROTOCOLS)))
+    every = names or [*agents.names(), *agents.paper_names()]
+    listed = [_describe_bot(name) | scores.get(name, {}) for name in every]
     if json != STANDARD_OUTPUT:
         show(listed, with_parameters=bool(names))
     if json is not None:
@@ -47,47 +59,41 @@ def _describe_bot(name: str) -> dict[str, Any]:
         defaults, missing = agents.parameters(name) or {}, None
     except ImportError as error:
         defaults, missing = {}, str(error)
-    if reading is not None:
-        summary = f"The reading of {reading.bot} closest to {reading.paper}; never changes"
-    else:
-        summary = BOTS.declarations[name].summary
+    closest = reading and f"The reading of {reading.bot} closest to {reading.paper}; never changes"
+    summary = closest or BOTS.declarations[name].summary
     return {"name": name, "summary": summary, "parameters": defaults, "missing": missing}
 
 
-def show(listed: list[dict[str, Any]], with_parameters: bool) -> None:
+def show(listed: list[dict[str, Any]], with_parameters: bool = False) -> None:
     """Print names with their summaries, and on demand with their parameters and defaults."""
     from gin_env.support.specs import format_value
 
     width = max(len(one["name"]) for one in listed)
+    if scored := any("score" in one for one in listed):
+        typer.echo(f"{'':{width}}  score      µs")
     for one in listed:
-        missing = f" ({one['missing']})" if one["missing"] else ""
-        typer.echo(f"{one['name']:{width}}  {one['summary']}{missing}")
+        figures = f"  {one['score']:5.1f} {one['microseconds']:7.2f}" if "score" in one else " " * 15 * scored
+        missing = f" ({one['missing']})" if one.get("missing") else ""
+        typer.echo(f"{one['name']:{width}}{figures}  {one['summary']}{missing}")
         for key, value in one["parameters"].items() if with_parameters else ():
             typer.echo(f"{'':{width}}    {key}={format_value(value)}")
 
 
 @app.command(
     rich_help_panel="Compare",
-    epilog="Examples:  \n`gin-rummy rules`  \n`gin-rummy rules oklahoma`  \n"
-    "`gin-rummy match tonic simple --rules oklahoma,target_score=150`",
+    epilog="Examples:  \n`gin-rummy rules oklahoma`  \n`gin-rummy match tonic simple --rules oklahoma`",
 )
 def rules(
     text: Annotated[
         str | None, typer.Argument(help="A preset, single rules, or both, as in `--rules`")
     ] = None,
 ) -> None:
-    """List the presets of rules, or all numbers of one; where they differ from the default is marked."""
+    """List the presets of rules, or all rules of one, with a mark where they differ from the default."""
     from gin_env.game.rules import Rules
 
-    default = Rules()
-    if text is not None:
-        chosen = Rules.parse(text)
-        for field in fields(Rules):
-            value = getattr(chosen, field.name)
-            mark = "" if value == getattr(default, field.name) else " *"
-            typer.echo(f"{field.name:18} {str(value).lower()}{mark}")
+    if text is None:
+        typer.echo("\n".join(f"{name:14} {_RULES[name]}" for name in Rules.presets()))
         return
-    for name, preset in Rules.presets().items():
-        changed = [field.name for field in fields(Rules) if getattr(preset, field.name) != field.default]
-        numbers = ", ".join(f"{one}={str(getattr(preset, one)).lower()}" for one in changed)
-        typer.echo(f"{name:14} {numbers or 'the default'}")
+    for field in fields(Rules):
+        value = getattr(Rules.parse(text), field.name)
+        typer.echo(f"{field.name:18} {str(value).lower()}{' *' * (value != field.default)}")

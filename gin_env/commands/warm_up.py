@@ -23,9 +23,8 @@ def parts() -> Iterator[tuple[str, Callable[[], object]]]:
     for name in [*agents.names(), *agents.paper_names()]:
         yield name, partial(_without_torch, partial(play_match, name, "simple", 2, episode="hand"))
     for name in estimators.names():
-        if name == "omniscient":  # no kernels, and its estimate needs both hands
-            continue
-        yield name, partial(_without_torch, partial(_estimate, name))
+        if name != "omniscient":  # no kernels, and its estimate needs both hands
+            yield name, partial(_without_torch, partial(_estimate, name))
 
 
 def _environments() -> None:

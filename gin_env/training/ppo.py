@@ -329,7 +329,7 @@ class PPORun:
             return
         policy, curve = self.settings.run / POLICY, self.settings.run / "learning_curve.png"
         print(f"the policy is in {policy}, the learning curve in {curve}")
-        print(f"next: gin-rummy match {shlex.quote(str(policy))} simple")
+        print(f"next: gin-rummy benchmark {shlex.quote(str(policy))}")
 
 
 def train(settings: PPOSettings, resume_command: str | None = None) -> PPORun:

@@ -57,7 +57,7 @@ def leaderboard() -> None:
     entries = sorted(map(read_entry, ENTRIES.glob("*.json")), key=lambda entry: -entry["score"])
     for protocol in PROTOCOLS:
         scores = {
-            entry["agent"]: {"score": round(entry["score"], 2), "half_width": round(entry["half_width"], 2)}
+            entry["agent"]: {key: round(entry[key], 2) for key in ("score", "half_width", "microseconds")}
             for entry in entries
             if entry["protocol"] == protocol
         }

@@ -231,6 +231,11 @@ def is_main_variant(row: Row) -> bool:
     return known or (cautious and row["samples"] == WORLDS)
 
 
+def main_variants(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows of the main variants."""
+    return [row for row in rows if is_main_variant(row)]
+
+
 def by_worlds(rows: Sequence[Row]) -> list[Row]:
     """Return the rows of bots such as ``search:samples=16`` with their number of worlds."""
     return [row | {"worlds": int(row["bot"].split("=")[1])} for row in rows]

@@ -8,7 +8,7 @@ first arguments. Its module is imported when it is called. ``arguments`` are fur
 Many experiments need no functions of their own: the fields of `research.reproduce.declared.Matches` take the
 place of ``measure``, and those of `research.reproduce.declared.Table` the place of ``table``; a list of
 ``tables`` with these fields makes several tables. A picture is drawn by a function, or has the fields of
-`research.reproduce.charts.Lines`.
+`research.reproduce.charts.Lines` or, with a ``label``, of `research.reproduce.charts.Dots`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from gin_env.support.checks import check_choice
-from research.reproduce.charts import Lines
+from research.reproduce.charts import Dots, Lines
 from research.reproduce.declared import Matches, Table, function, show
 from research.reproduce.experiment import Experiment
 from research.reproduce.listing import with_number
@@ -53,11 +53,9 @@ def _experiment(package: str, name: str, declared: dict[str, Any]) -> Experiment
 
 
 def _picture(package: str, declared: Any) -> Callable[..., None]:
-    return (
-        partial(Lines(**declared).draw, package)
-        if isinstance(declared, dict)
-        else function(package, declared)
-    )
+    if not isinstance(declared, dict):
+        return function(package, declared)
+    return partial((Dots if "label" in declared else Lines)(**declared).draw, package)
 
 
 def _part(declared: Mapping[str, Any], kind: type) -> dict[str, Any]:

@@ -1,36 +1,29 @@
-"""Figures of lines with intervals that a file declares: see `research.reproduce.by_id`."""
+"""Figures with intervals that a file declares: see `research.reproduce.by_id`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from gin_env.support.plots import DASHES, PALETTE, new_figure, save_figure
+from gin_env.support.plots import DASHES, GREY, PALETTE, new_figure, save_figure
 from research.reproduce.declared import Selection
 from research.reproduce.tables import Row, cell_text, interval_ends
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lines(Selection):
-    """A figure with a line for each series of the rows that are selected."""
+class Chart(Selection):
+    """A figure of the selected rows, in panels: a row for each measure if they are split both ways."""
 
-    x: str
-    """Key of the horizontal axis."""
-    y: Sequence[str] = ("won",)
-    """Keys of the vertical axes, with a panel for each; intervals are drawn of ``won``."""
-    ylabel: Sequence[str] = ("games won (%)",)
     series: str = "{bot}"
     """Format text that names the series of a row."""
-    seed: str = ""
-    """Key that tells lines of a series apart."""
     panel: str = ""
     """Format text that names the panel of a row, which is its title; none if all rows are in one."""
     level: float | None = None
-    """Height of a horizontal line."""
+    """Value of a line across each panel."""
     size: Sequence[float] = (8, 5)
     """Width and height of a panel, in inches."""
     axes: Mapping[str, Any] = field(default_factory=dict)
@@ -40,37 +33,123 @@ class Lines(Selection):
 
     def draw(self, package: str, rows: Sequence[Row], path: Path, origin: str) -> None:
         """Draw the figure of the rows of an experiment."""
-        panels = [
-            ({"title": title} if title else {}, key, label, mine)
-            for title, mine in grouped(self.selected(package, rows), self.panel).items()
-            for key, label in zip(self.y, self.ylabel, strict=True)
-        ]
+        chosen = self.selected(package, rows)
+        panels, measures = grouped(chosen, self.panel), self.measures()
+        lines = len(measures) if len(panels) > 1 else 1
+        columns = len(panels) * len(measures) // lines
         width, height = self.size
-        figure, [all_axes] = new_figure(width * len(panels), height, columns=len(panels))
-        for axes, (title, key, label, mine) in zip(all_axes, panels, strict=True):
-            for number, (name, series) in enumerate(grouped(mine, self.series).items()):
-                self._draw_series(axes, key, name.replace("`", ""), series, number)
-            if self.level is not None:
-                axes.axhline(self.level, color="black", linewidth=0.8)
-            axes.set(**({"ylabel": label} | title | dict(self.axes)))
-            places = sorted({row[self.x] for row in mine})
-            if len(places) < 5:
-                axes.set_xticks(places, [f"{place:,}" for place in places])
+        share = {"sharex": True, "sharey": "row"} if lines > 1 else self.shared
+        figure, grid = new_figure(width * columns, height * lines, lines, columns, **share)
+        places = [(title, key, label) for key, label in measures.items() for title in panels]
+        for axes, (title, key, label) in zip(grid.flat, places, strict=True):
+            self.draw_panel(axes, key, label, panels[title], chosen)
+            axes.set(**({"title": title} if title else {}), **self.axes)
+            if lines > 1:
+                axes.label_outer()
+                axes.set_title(title if key == next(iter(measures)) else "")
             axes.tick_params(axis="x", which="minor", labelbottom=False)
-        handles, labels = all_axes[0].get_legend_handles_labels()
+        handles, labels = grid.flat[0].get_legend_handles_labels()
         if len(labels) > 1:
             figure.legend(handles, labels, loc="outside upper center", **self.legend)
         save_figure(figure, path, dpi=120, origin=origin)
 
+    shared: ClassVar[Mapping[str, Any]] = {}
+    """What panels in one row share."""
+
+    def measures(self) -> dict[str, str]:
+        """Return the labels of the measured keys."""
+        raise NotImplementedError
+
+    def draw_panel(self, axes: Any, key: str, label: str, rows: Sequence[Row], chosen: Sequence[Row]) -> None:
+        """Draw a measure of the rows of a panel, some of the `chosen` rows."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lines(Chart):
+    """A figure with a line for each series of the rows."""
+
+    x: str
+    """Key of the horizontal axis."""
+    y: Sequence[str] = ("won",)
+    """Keys of the vertical axes, with a panel for each; intervals are drawn of ``won``."""
+    ylabel: Sequence[str] = ("games won (%)",)
+    seed: str = ""
+    """Key that tells lines of a series apart."""
+
+    def measures(self) -> dict[str, str]:
+        """Return the labels of the vertical axes."""
+        return dict(zip(self.y, self.ylabel, strict=True))
+
+    def draw_panel(self, axes: Any, key: str, label: str, rows: Sequence[Row], chosen: Sequence[Row]) -> None:
+        """Draw the lines of the series."""
+        for number, (name, series) in enumerate(grouped(rows, self.series).items()):
+            self._draw_series(axes, key, name.replace("`", ""), series, number)
+        if self.level is not None:
+            axes.axhline(self.level, color="black", linewidth=0.8)
+        axes.set_ylabel(label)
+        places = sorted({row[self.x] for row in rows})
+        if len(places) < 5:
+            axes.set_xticks(places, [f"{place:,}" for place in places])
+
     def _draw_series(self, axes: Any, key: str, name: str, rows: Sequence[Row], number: int) -> None:
         look = {"color": PALETTE[number % len(PALETTE)], "linestyle": DASHES[number % len(DASHES)]}
         for line in grouped(rows, f"{{{self.seed}}}" if self.seed else "").values():
-            values = np.array([row[key] for row in line])
-            ends = [interval_ends(row, key) for row in line if key == "won"]
-            errors = np.abs(np.array(ends, float).T - values) if ends else None
-            places = [row[self.x] for row in line]
+            errors = errors_of(line, key) if key == "won" else None
+            places, values = [row[self.x] for row in line], [row[key] for row in line]
             axes.errorbar(places, values, errors, marker=".", capsize=2, label=name, **look)
             name = "_"  # one entry in the legend
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dots(Chart):
+    """A figure with a dot and its interval for each row, below one another by their names."""
+
+    label: str
+    """Format text that names a row."""
+    x: Mapping[str, str]
+    """Keys of the horizontal axes and their labels, with a panel for each."""
+    log: Sequence[str] = ()
+    """Keys with a logarithmic axis."""
+    shared: ClassVar[Mapping[str, Any]] = {"sharey": True}
+
+    def measures(self) -> dict[str, str]:
+        """Return the labels of the horizontal axes."""
+        return dict(self.x)
+
+    def draw_panel(self, axes: Any, key: str, label: str, rows: Sequence[Row], chosen: Sequence[Row]) -> None:
+        """Draw the dots of the series, those of the first row above."""
+        names = list(grouped(chosen, self.label))
+        every = list(grouped(chosen, self.series))
+        for name, series in grouped(rows, self.series).items():
+            shown, number = [row for row in series if row.get(key) is not None], every.index(name)
+            axes.errorbar(
+                [row[key] for row in shown],
+                [
+                    names.index(cell_text(self.label, [row])) + (number - (len(every) - 1) / 2) / 6
+                    for row in shown
+                ],
+                xerr=errors_of(shown, key),
+                fmt="osD^v"[number],
+                markersize=4,
+                color=PALETTE[number],
+                capsize=2,
+                label=name.replace("`", ""),
+            )
+        if self.level is not None:
+            axes.axvline(self.level, color=GREY, linewidth=0.8)
+        axes.set_xlabel(label)
+        axes.set_xscale("log" if key in self.log else "linear")
+        axes.set_yticks(range(len(names)), [name.replace("`", "") for name in names])
+        axes.set_ylim(len(names) - 0.5, -0.5)
+
+
+def errors_of(rows: Sequence[Row], key: str) -> np.ndarray | None:
+    """Return the distances of values from the ends of their intervals, (2, n); None without intervals."""
+    ends = [interval_ends(row, key) for row in rows]
+    if any(low is None for low, _ in ends):
+        return None
+    return np.abs(np.array(ends, float).T - [row[key] for row in rows])
 
 
 def grouped(rows: Sequence[Row], text: str) -> dict[str, list[Row]]:

@@ -109,7 +109,7 @@ def test_train_command_writes_a_policy_and_names_itself(tmp_path):
     options = [f"--{name.replace('_', '-')}={value}" for name, value in QUICK.items()]
     done = run("train", *options, f"--run={folder}")
     assert done.returncode == 0, done.stderr
-    assert f"next: gin-rummy match {folder}/policy.safetensors simple" in done.stdout
+    assert f"next: gin-rummy benchmark {folder}/policy.safetensors" in done.stdout
     assert b"gin-rummy train --" in (folder / "policy.safetensors").read_bytes(), "the command that made it"
     assert agents.make(str(folder / "policy.safetensors")).name == "run"
     again = run("train", f"--run={folder}", "--resume", "--total-timesteps=2000")
@@ -119,7 +119,8 @@ def test_train_command_writes_a_policy_and_names_itself(tmp_path):
 
 
 def test_lists_show_one_line_and_parameters_on_demand():
-    lines = run("bots").stdout.splitlines()
+    header, *lines = run("bots").stdout.splitlines()
+    assert header.split() == ["score", "µs"]
     assert [line.split()[0] for line in lines] == [*agents.names(), *agents.paper_names()]
     assert "  knock_at=10" in run("bots", "simple").stdout
     assert [line.split()[0] for line in run("rules").stdout.splitlines()] == list(Rules.presets())

@@ -1,4 +1,4 @@
-"""Tables of docs/observation.md and docs/rules.md: ``python tests/helpers/layout_tables.py`` prints them."""
+"""Tables of docs/api/layout.md and docs/rules.md: ``python tests/helpers/layout_tables.py`` prints them."""
 
 from gin_env import candidates, memory, observation
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS, describe

@@ -218,7 +218,7 @@ def rows(page: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("table", [observation_table, candidates_table, memory_table])
 def test_observation_tables_are_generated(table):
-    assert table() in text("docs/observation.md")
+    assert table() in text("docs/api/layout.md")
 
 
 def test_action_table_is_generated():
@@ -265,7 +265,7 @@ def test_architecture_lists_the_layers_of_the_import_contract():
 
 
 def test_packaged_files_are_listed_with_their_commands():
-    listed = rows("docs/estimators.md")
+    listed = rows("docs/packaged_files.md")
     for path in packaged_files():
         if path.parent.parent.name == "hand_strength":
             continue  # they share one row

@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 import pytest
+from sphinx.search.en import SearchEnglish
 from test_docs import ROOT
 
 import gin_env
@@ -100,12 +101,33 @@ def broken_links(site: Path) -> list[tuple[str, str]]:
     return broken
 
 
+FOUND = {
+    "deadwood": "docs/rules",
+    "autoreset": "docs/api/environments",
+    "exploitability": "docs/results/exploitability",
+    "estimator": "docs/estimators",
+    "checkpoint": "docs/scale",
+    "play_match": "docs/matches",
+}
+"""A page that the search of the site finds for each word."""
+
+
+def pages_with(site: Path, word: str) -> list[str]:
+    """Return the pages that the search of the site finds for a word."""
+    index = json.loads((site / "searchindex.js").read_text()[len("Search.setIndex(") : -1])
+    stem = SearchEnglish({}).stem(word)
+    places = [index[kind].get(stem, []) for kind in ("terms", "titleterms")]
+    numbers = [number for one in places for number in (one if isinstance(one, list) else [one])]
+    return [index["docnames"][number] for number in numbers]
+
+
 @pytest.mark.long
 def test_site_builds_without_warnings_or_broken_links(tmp_path):
     site = tmp_path / "site"
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-c", "docs"]
     run([*command, "-d", str(tmp_path / "kept"), ".", str(site)], ROOT)
     assert broken_links(site) == []
+    assert [word for word, page in FOUND.items() if page not in pages_with(site, word)] == []
     reference = (site / "docs" / "api" / "matches.html").read_text()
     assert 'id="gin_env.play_match"' in reference
     assert "each deal is played twice, with the seats swapped" in reference, "parameters are described"

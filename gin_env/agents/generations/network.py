@@ -21,7 +21,7 @@ from gin_env.support.checks import check_integer
 from gin_env.support.tensor_files import NetworkFormat
 from gin_env.support.torch_extra import nn, torch
 
-FORMAT = NetworkFormat("generation network", "2", "python examples/generational_retraining.py")
+FORMAT = NetworkFormat("generation network", "2", "gin-rummy train generations")
 MAX_UNITS = 4096
 """Maximum width of a layer. Files with wider layers are refused."""
 _SCORES = slice(LAYOUT["own_score"].slice.start, LAYOUT["opponent_score"].slice.stop)

@@ -40,7 +40,7 @@ from gin_env.support.checks import check_choice, check_integer, check_switch
 from gin_env.support.tensor_files import NetworkFormat, check_ending
 from gin_env.support.torch_extra import nn, torch
 
-FORMAT = NetworkFormat("candidate policy", "2", "python examples/ppo.py")
+FORMAT = NetworkFormat("candidate policy", "2", "gin-rummy train")
 MAX_UNITS = 4096
 MEMORY_UNITS = 64
 """Width of the layer that reads the memory."""
@@ -297,7 +297,7 @@ def find_policy_of_games(policy: str | Path, match_values: bool = False) -> Cand
     if match_values and not network.match_values:
         raise ValueError(
             f"a search needs a policy whose values are chances to win, which {policy} has not learned: train "
-            "one with examples/ppo.py, without --no-match-reward"
+            "one with gin-rummy train, without --no-match-reward"
         )
     return network
 

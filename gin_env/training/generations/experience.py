@@ -26,7 +26,7 @@ FORMAT = ArrayFormat(
         "discard_returns": (np.float32, ("discards", DISCARD_ROWS, 2)),
     },
     described={"view": str},
-    command="python examples/generational_retraining.py",
+    command="gin-rummy train generations",
 )
 
 

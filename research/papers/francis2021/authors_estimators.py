@@ -273,6 +273,21 @@ def scores(
     return values
 
 
+# --- Means by turn ----------------------------------------------------------------------------------------
+
+
+def means_by_turn(rows: Sequence[Row]) -> list[Row]:
+    """Return the means after turns with 1,000 samples or more, as the authors scored them and as we do."""
+    return [
+        row
+        | {"scoring": scoring.title, "role": {"network": "dense network", "cnn": "CNN"}.get(role, "Bayes")}
+        for scoring in (SCORINGS[0], SCORINGS[-1])
+        for role in ("network", "bayes", "cnn")
+        for row in rows
+        if row.get("estimator") == getattr(scoring, role) and row["samples"] >= 1000
+    ]
+
+
 # --- Verdicts by turn ------------------------------------------------------------------------------------
 
 

@@ -9,13 +9,12 @@ import numpy as np
 
 from gin_env import agents, estimators
 from gin_env.game.cards import card_columns
-from gin_env.support.plots import BLUE, ORANGE, new_figure, save_figure
 from gin_env.training.estimators import figures
 from gin_env.training.estimators.evaluation import Evaluation, estimate_along, evaluate_estimators
 from gin_env.training.estimators.metrics import METRICS, measure
 from gin_env.training.estimators.positions import Positions
 from research.reproduce.experiment import Run, ratio_row
-from research.reproduce.tables import Row, by, cell_text, half_width, in_order
+from research.reproduce.tables import Row, by, cell_text
 
 ENSEMBLES = tuple(f"ensemble:switching={switching}" for switching in ("paper", "fitted", "adaptive"))
 
@@ -37,6 +36,11 @@ def measure_metrics(run: Run) -> list[Row]:
         for number, name in enumerate(result.names)
     ]
     return rows + turn_rows(result)
+
+
+def without_omniscient(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows of all estimators but the one without an error, which would set the scale."""
+    return [row for row in rows if row["estimator"] != "omniscient"]
 
 
 def turn_rows(result: Evaluation) -> list[Row]:
@@ -131,28 +135,6 @@ def measure_stronger(run: Run) -> list[Row]:
             for name, loss in zip(networks, losses, strict=True)
         ]
     return rows
-
-
-def draw_stronger(rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Draw a group of bars for each network and bot, with a bar for each set of weights."""
-    figure, [[axes]] = new_figure(8, 4.5)
-    found = by(rows, "estimator", "bot")
-    groups = [(network, bot) for network in NETWORKS for bot in in_order(rows, "bot")]
-    for offset, watched, colour in ((-0.2, "simple", BLUE), (0.2, "tonic", ORANGE)):
-        chosen = [found[f"{network}:weights={watched}", bot] for network, bot in groups]
-        bars = axes.bar(
-            np.arange(len(groups)) + offset,
-            [row["value"] for row in chosen],
-            0.38,
-            yerr=[half_width(row) for row in chosen],
-            color=colour,
-            label="trained on " + {"simple": "simple", "tonic": "tonic-paper"}[watched],
-        )
-        axes.bar_label(bars, fmt="%.1f", fontsize=8, padding=2)
-    axes.set_xticks(range(len(groups)), [f"{network}\nagainst {bot}" for network, bot in groups])
-    axes.set_ylabel("log loss of the uniform estimate saved (%)")
-    axes.legend(fontsize=8)
-    save_figure(figure, path, dpi=120, origin=origin)
 
 
 # --- Readings of P(B | A) in `bayes` --------------------------------------------------------------------

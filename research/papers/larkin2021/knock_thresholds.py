@@ -11,7 +11,7 @@ from gin_env.matches.matches import MatchResult
 from gin_env.support.plots import BLUE, new_figure, save_figure
 from research.papers.claims import turns_of_hands
 from research.reproduce.experiment import TONIC, VARIABLE, Run, match_row, percent
-from research.reproduce.tables import Cell, Row, by, interval, markdown, table
+from research.reproduce.tables import Cell, Row, by, interval, markdown, ordered, table
 
 THRESHOLDS = {"10": "simple", **{str(at): f"simple:knock_at={at}" for at in (8, 6, 4)}, "variable": VARIABLE}
 """Knocking strategies of the Simple player in paper 001, in the order of Figure 4."""
@@ -92,18 +92,17 @@ def draw_turns(rows: Sequence[Row], path: Path, origin: str) -> None:
     save_figure(figure, path, dpi=150, origin=origin)
 
 
-def draw_thresholds(opponent: str, title: str, rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Draw bars with intervals: each threshold against `opponent`, or Tonic against each if it is empty."""
-    found = by(rows, "bot", "opponent")
-    pairs = {label: (bot, opponent) if opponent else (TONIC, bot) for label, bot in THRESHOLDS.items()}
-    chosen = {label: found[pair] for label, pair in pairs.items() if pair in found}
-    figure, [[axes]] = new_figure(6.4, 3.6)
-    values = np.array([row["won"] for row in chosen.values()])
-    ends = np.array([(row["low"], row["high"]) for row in chosen.values()]).T
-    axes.bar(list(chosen), values, yerr=np.abs(ends - values), color=BLUE, capsize=4, width=0.6)
-    for place, value in enumerate(values):
-        axes.text(place, 2, f"{value:.1f}", ha="center", color="white")
-    axes.axhline(50, color="black", linewidth=1)
-    axes.set(ylim=(0, 80), xlabel="Simple knocks at", ylabel="games won (%)")
-    axes.set_title(title, fontsize=10)
-    save_figure(figure, path, dpi=150, origin=origin)
+def panels(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows with their panels of Figure 4, and the threshold that each is about."""
+    labels = {bot: label for label, bot in THRESHOLDS.items()}
+    titles = {"simple": "against Simple (4a)", VARIABLE: "against Simple (variable) (4b)"}
+    found = [
+        row
+        | (
+            {"panel": "Tonic against it", "threshold": labels[row["opponent"]]}
+            if row["bot"] == TONIC
+            else {"panel": titles[row["opponent"]], "threshold": labels[row["bot"]]}
+        )
+        for row in rows
+    ]
+    return ordered(found, panel=["Tonic against it", *titles.values()], threshold=THRESHOLDS)

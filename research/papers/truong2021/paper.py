@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from research.reproduce.tables import Row
 
@@ -34,3 +35,25 @@ def with_paper(rows: Sequence[Row]) -> list[Row]:
     """Return the rows with the figures of their networks in Table 1, where it has them."""
     keys = ("paper_train", "paper_validation", "paper_won", "paper_error")
     return [row | dict(zip(keys, TABLE.get(row.get("network", ""), ()), strict=False)) for row in rows]
+
+
+def beside_ours(rows: Sequence[Row]) -> list[Row]:
+    """Return what the networks of Table 1 win in the paper, here, and trained here (median and range)."""
+    ours: dict[str, list[float]] = {}
+    for row in rows:
+        if row["of"] == "002/table-1":
+            ours.setdefault(row["network"], []).append(row["won"])
+    theirs = [row for row in rows if row["of"] == "002/authors-networks" and "won" in row]
+    return [
+        *(
+            {"network": name, "whose": "Table 1", "won": won, "low": won - error, "high": won + error}
+            for name, (_, _, won, error) in TABLE.items()
+        ),
+        *(row | {"whose": "the authors' network, played here"} for row in theirs),
+        *(
+            {"network": name, "whose": "ten networks trained here: median and range"}
+            | {"won": median(ours[name]), "low": min(ours[name]), "high": max(ours[name])}
+            for name in TABLE
+            if name in ours
+        ),
+    ]
