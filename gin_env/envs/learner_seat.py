@@ -141,9 +141,13 @@ class LearnerSeat(Restorable):
         self._pool_start = len(seated)
         self._pool_shares = np.cumsum(shares / shares.sum())
 
-    def opponent_names(self, games: np.ndarray) -> list[str]:
-        """Return the name of the opponent of the current hand of each game."""
-        return [self._bots[index].name for index in self._bot_of_game[games].tolist()]
+    def opponent_names(self, games: np.ndarray) -> np.ndarray:
+        """Return the name of the opponent of the current hand of each of `games`: str (k,)."""
+        return np.array([bot.name for bot in self._bots]).take(self._bot_of_game[games])
+
+    def opponent_name(self, game: int) -> str:
+        """Return the same for one game, faster."""
+        return self._bots[self._bot_of_game[game]].name
 
     def reseed(self, game: int, seed: int | None) -> None:
         """Set the next episode of `game` to number 0 of this seed (None: continue after the last one)."""
@@ -258,6 +262,12 @@ class LearnerSeat(Restorable):
         """Return the learner's observations, for the masks of these games; see `Encoder.observe`."""
         return self.encoder.observe(LEARNER, masks, games)
 
+    def pictures(self, most: int, width: int) -> list[np.ndarray]:
+        """Return pictures of the first games, at most `most`, with both hands; see `ui.picture.image`."""
+        from gin_env.ui import picture
+
+        return [picture.image(game, width=width) for game in self.games.state[:most]]
+
     def _seat_opponents_of_new_hands(self, games: np.ndarray) -> None:
         """Draw the opponent of the next hand where the last action ended a hand but not the game."""
         if self.games.whole_game and not self.opponents_stay:
@@ -321,17 +331,24 @@ def _draw_chances(state, games, chances):
         chances[k] = unit(mix(key, 0))
 
 
+_OUTCOMES = np.array([*OUTCOME_NAMES, "illegal"])
+
+
 def hand_results(seat: LearnerSeat, games: np.ndarray) -> dict[str, np.ndarray]:
     """Return how the last hands of games that are over ended for the learner, as info entries (k,).
 
     ``opponent`` is the opponent's name. ``outcome`` is one of `OUTCOME_NAMES`, or ``"illegal"`` if an illegal
     action ended the episode.
     """
-    outcomes, results = np.array([*OUTCOME_NAMES, "illegal"]), seat.games.results[games]
+    results = seat.games.results[games]
     return {
-        "opponent": np.array(seat.opponent_names(games)),
-        "outcome": outcomes[np.where(results["ended"], results["outcome"], len(OUTCOME_NAMES))],
+        "opponent": seat.opponent_names(games),
+        "outcome": _OUTCOMES[np.where(results["ended"], results["outcome"], len(OUTCOME_NAMES))],
         "won": results["ended"] & (results["winner"] == LEARNER),
         "points": np.where(results["ended"], results["points"], 0),
         "turns": np.where(results["ended"], results["turns"], 0),
     }
+
+
+NO_RESULT = {"outcome": OUTCOME_NAMES[0], "won": False, "points": 0, "turns": 0}
+"""The other entries of an info before the episode is over: every info has the same keys."""

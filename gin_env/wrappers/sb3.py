@@ -41,6 +41,7 @@ from gin_env.envs.snapshots import Restorable
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.rules import RulesLike
 from gin_env.observations.observation import OBSERVATION_SIZE
+from gin_env.support.checks import check_choice
 from gin_env.support.threads import warn_if_threads_compete
 from gin_env.wrappers.candidate_policy import SB3CandidatePolicy
 
@@ -64,6 +65,8 @@ def save_policy(model: MaskablePPO, path: str | Path) -> None:
     from any environment of this package. Raises ValueError for other policies, and for a model that does not
     say how it was trained.
     """
+    if not isinstance(model.policy, SB3CandidatePolicy):
+        check_inputs(model.policy.observation_space, type(model.policy).__name__)
     training = training_of(model)
     provenance = {"decisions": model.num_timesteps}
     if isinstance(model.policy, SB3CandidatePolicy):
@@ -77,7 +80,6 @@ def save_policy(model: MaskablePPO, path: str | Path) -> None:
         save_candidate_policy(path, network, rules, provenance, episode)
         return
     activation = {name: kind for kind, name in ACTIVATIONS.items()}.get(model.policy.activation_fn, "unknown")
-    check_inputs(model.policy.observation_space, type(model.policy).__name__)
     network = actor_of(model.policy.state_dict(), activation)
     frozen = FrozenPolicy(model.policy)
     inputs = torch.rand(64, NUM_ACTIONS + OBSERVATION_SIZE, generator=torch.Generator().manual_seed(0))
@@ -97,7 +99,8 @@ def save_policy(model: MaskablePPO, path: str | Path) -> None:
 class GinRummyVecEnv(Restorable, VecEnv):
     """`num_envs` games against bots, as one SB3 environment.
 
-    Other parameters are those of `gin_env.envs.gymnasium_env.GinRummyEnv`. Observations are float32
+    Other parameters are those of `gin_env.envs.gymnasium_env.GinRummyEnv`; the only ``render_mode`` is
+    ``"rgb_array"``, for `render` and SB3's ``VecVideoRecorder``. Observations are float32
     (num_envs, OBSERVATION_SIZE). With ``candidates=True``, which `SB3CandidatePolicy` needs, they are dicts
     with this array (``"observation"``) and the three `ENTRIES` of `gin_env.observations.candidates`. With
     ``memory=True`` they are dicts with the entry ``"memory"`` as well. An array is never overwritten while
@@ -117,11 +120,14 @@ class GinRummyVecEnv(Restorable, VecEnv):
         rules: RulesLike = None,
         *,
         seed: int | None = None,
+        render_mode: str | None = None,
         **options: Unpack[Options],
     ) -> None:
         warn_if_threads_compete()
+        if render_mode is not None:
+            check_choice("render_mode", render_mode, ["rgb_array"])
         self.seat = LearnerSeat(num_envs, opponent, rules, mask=False, **options)
-        self.render_mode = None
+        self.render_mode = render_mode
         self._started = time.time()
         self._returns = np.zeros(num_envs)
         self._lengths = np.zeros(num_envs, np.int64)
@@ -129,6 +135,7 @@ class GinRummyVecEnv(Restorable, VecEnv):
         self._masks = np.zeros((num_envs, NUM_ACTIONS), np.int8)
         self._begun = False
         super().__init__(num_envs, self.seat.space, spaces.Discrete(NUM_ACTIONS))
+        self.metadata: dict[str, Any] = self.metadata | {"render_fps": 2}
         if seed is not None:
             self.seed(seed)
 
@@ -199,6 +206,14 @@ class GinRummyVecEnv(Restorable, VecEnv):
         Models store it with the observation space.
         """
         return self.seat.describe_training()
+
+    def get_images(self) -> Sequence[np.ndarray | None]:
+        """Return pictures of at most 16 games with both hands: uint8 (320, 480, 3), one alone (640, 960, 3).
+
+        `render` puts them into one picture. Without ``render_mode="rgb_array"`` there are none.
+        """
+        width = 960 if self.num_envs == 1 else 480
+        return self.seat.pictures(16, width) if self.render_mode else [None] * self.num_envs
 
     def close(self) -> None:
         """Do nothing, since there are no resources to release."""

@@ -35,4 +35,6 @@ def test_table_has_the_last_and_the_least():
         small_gin.row_of("PPO", 2, 101, 0.125),
         small_gin.row_of("PPO", 2, 202, 0.375),
     ]
-    assert small_gin.small_gin_table(rows).splitlines()[2:] == ["| PPO | 202 | 0.25, 0.38 | 0.250, 0.375 | 0.125 |"]
+    assert small_gin.small_gin_table(rows).splitlines()[2:] == [
+        "| PPO | 202 | 0.25, 0.38 | 0.250, 0.375 | 0.125 |"
+    ]
