@@ -13,12 +13,10 @@ from gin_env.commands import (
     estimators,
     explain,
     exploit,
-    gif,
     lists,
     matches,
     play,
     replay,
-    serve,
     train,
 )
 from gin_env.support.exits import command_line
@@ -61,8 +59,6 @@ app.add_typer(train.app)
 app.add_typer(estimators.app)
 app.add_typer(compile.app)
 app.add_typer(convert.app)
-app.add_typer(gif.app)
-app.add_typer(serve.app)
 
 
 def main() -> None:

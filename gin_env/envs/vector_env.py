@@ -16,15 +16,7 @@ from gymnasium.vector.utils import batch_space
 
 from gin_env.batch import check_actions
 from gin_env.envs.encoder import Observation, row
-from gin_env.envs.learner_seat import (
-    NO_RESULT,
-    LearnerSeat,
-    Opponents,
-    Options,
-    check_seeds,
-    hand_results,
-)
-from gin_env.envs.snapshots import Restorable
+from gin_env.envs.learner_seat import NO_RESULT, LearnerSeat, Opponents, Options, Seated, check_seeds
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.deals import check_deal_options
 from gin_env.game.rules import RulesLike
@@ -36,7 +28,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class GinRummyVectorEnv(Restorable, gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarray]):
+class GinRummyVectorEnv(Seated, gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarray]):
     """A batch of games: ``gymnasium.make_vec("gin_env/GinRummy-v0", num_envs=1024)``.
 
     Description, spaces, rewards and arguments are those of `GinRummyEnv`. Game i of ``reset(seed=s)`` equals
@@ -141,7 +133,7 @@ class GinRummyVectorEnv(Restorable, gymnasium.vector.VectorEnv[Observation, np.n
         truncated = self._out_of_steps(~self._over) & ~terminated
         self._over = terminated | truncated
         observation, infos = self._observe()
-        for name, values in hand_results(self.seat, ended).items() if len(ended) else ():
+        for name, values in self.seat.hand_results(ended).items() if len(ended) else ():
             infos[name][ended] = values
         return observation, self.seat.rewards, terminated, truncated, infos
 
@@ -192,10 +184,6 @@ class GinRummyVectorEnv(Restorable, gymnasium.vector.VectorEnv[Observation, np.n
             return value
         return (value,) * self.num_envs
 
-    def set_opponents(self, opponent: Opponents, weights: Sequence[float] | None = None) -> None:
-        """Change the opponents, starting with the next hand of each game; see `LearnerSeat.set_opponents`."""
-        self.seat.set_opponents(opponent, weights)
-
     def render(self) -> tuple[Any, ...] | None:
         """Return one image or text for each game, according to ``render_mode``."""
         if self.render_mode is None:
@@ -239,7 +227,7 @@ class GinRummyVectorEnv(Restorable, gymnasium.vector.VectorEnv[Observation, np.n
         present = np.zeros(self.num_envs, np.bool_)
         present[ended] = True
         infos: dict[str, Any] = {}
-        for name, values in hand_results(self.seat, ended).items():
+        for name, values in self.seat.hand_results(ended).items():
             infos[name] = np.zeros(self.num_envs, values.dtype)
             infos[name][ended] = values
             infos[f"_{name}"] = present

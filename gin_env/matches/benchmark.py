@@ -25,7 +25,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from gin_env import agents
-from gin_env.agents import Agent
+from gin_env.agents import Agent, AnyAgent
 from gin_env.game.streams import check_seed, fresh_seed
 from gin_env.matches.fixed_positions import decision_hash, fixed_views
 from gin_env.matches.intervals import Interval
@@ -35,8 +35,7 @@ from gin_env.matches.matches import PAIRS, MatchResult, check_games, play_match
 from gin_env.matches.provenance import describe_bot
 from gin_env.support.checks import check_choice, check_number
 from gin_env.support.files import write_json
-from gin_env.support.plots import new_figure, origin_line, save_figure
-from gin_env.support.tables import table
+from gin_env.support.plots import new_figure, origin_line, save_figure, table
 from gin_env.support.version import __version__
 from gin_env.support.workers import Workers, opened
 
@@ -216,7 +215,7 @@ HEADER = ("opponent", "", "games", "games won, %", "points a hand")
 
 
 def benchmark(
-    agent: str | Agent,
+    agent: AnyAgent,
     *,
     precision: float = PRECISION,
     games: int | None = None,
@@ -360,7 +359,7 @@ def decision_time(agent: Agent) -> float:
         count = min(8 * count, len(view))
 
 
-def entry(result: BenchmarkResult, agent: str | Agent, author: str) -> dict[str, Any]:
+def entry(result: BenchmarkResult, agent: AnyAgent, author: str) -> dict[str, Any]:
     """Return an entry of the leaderboard, for JSON: the result, its rounds and what identifies the agent.
 
     ``checksum`` is that of `checksum_of`. Raises ValueError without an author.

@@ -14,7 +14,7 @@ from functools import cache
 
 import numpy as np
 
-from gin_env.agents import Agent, resolve
+from gin_env.agents import AnyAgent, resolve
 from gin_env.agents.turns import check_bot_actions
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_UPCARD, NUM_ACTIONS
@@ -34,7 +34,7 @@ def fixed_views(hands: int = HANDS) -> PlayerView:
     return PlayerView(_fixed_records(hands).copy())
 
 
-def decision_hash(bot: str | Agent, hands: int = HANDS, *, programs: bool = False) -> str:
+def decision_hash(bot: AnyAgent, hands: int = HANDS, *, programs: bool = False) -> str:
     """Return the SHA-256 of the bot's actions in `fixed_views`, shortened to 32 hexadecimal digits.
 
     Bots that decide alike there have the same hash. `programs` is that of `gin_env.agents.resolve`. Raises as

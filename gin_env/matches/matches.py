@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gin_env.agents import Agent, resolve
+from gin_env.agents import AnyAgent, resolve
 from gin_env.batch import Episode, Games
 from gin_env.game.rules import Rules, RulesLike
 from gin_env.game.streams import check_seed, fresh_seed
@@ -40,7 +40,7 @@ from gin_env.matches.shards import DEAL_RESULT, MatchSetting, Tally, play_games,
 from gin_env.records import GameRecord, Recorder
 from gin_env.support.checks import is_integer
 from gin_env.support.files import write_json
-from gin_env.support.tables import table
+from gin_env.support.plots import table
 from gin_env.support.workers import Workers, opened
 
 BATCH_SIZE = 2048
@@ -338,8 +338,8 @@ def check_games(games: Any) -> int:
 
 
 def play_match(
-    a: str | Agent,
-    b: str | Agent,
+    a: AnyAgent,
+    b: AnyAgent,
     games: int = 2000,
     seed: int | None = None,
     *,

@@ -1,4 +1,6 @@
-"""Style of all plots: colours, dashes and a footer. matplotlib is imported on first use.
+"""Tables in text, and the style of all plots: colours, dashes and a footer.
+
+matplotlib is imported on first use.
 
 The colours are those of the palette of Okabe and Ito (Color Universal Design, 2008), which colour-blind
 people can distinguish, with magenta for its black. Lines also differ in their dashes. The ground is
@@ -8,6 +10,7 @@ transparent, and what matplotlib draws in black is grey, so a picture can be rea
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,3 +117,16 @@ def _replace_black(figure: Figure) -> None:
     for axes in figure.axes:
         axes.tick_params(which="both", color=GREY, labelcolor=GREY)
         axes.spines[:].set_color(GREY)
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int]) -> str:
+    """Return a table in text; columns listed in `left` are aligned to the left, the others to the right."""
+    widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header))]
+    lines = [
+        "  ".join(
+            f"{cell:{'<' if column in left else '>'}{width}}"
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in (header, *rows)
+    ]
+    return "\n".join(lines)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from gin_env.game.actions import describe
-from gin_env.support.tables import table
+from gin_env.support.plots import table
 from gin_env.ui.explanations import RankedChoice
 
 NONE = "-"

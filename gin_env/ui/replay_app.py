@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from gin_env.agents import Agent
 from gin_env.game.words import rules_in_words
 from gin_env.records import GameRecord
-from gin_env.support.tables import table
+from gin_env.support.plots import table
 from gin_env.ui import replay_text
 from gin_env.ui.opinions import Judgement
 from gin_env.ui.seat import action_name

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from gin_env.game.actions import describe
 from gin_env.records import GameRecord, Position
-from gin_env.support.tables import table
+from gin_env.support.plots import table
 from gin_env.ui.opinions import Judgement
 from gin_env.ui.text import text
 

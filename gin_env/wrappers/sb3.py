@@ -36,8 +36,7 @@ from gin_env.agents.policies.policy_networks import ACTIVATIONS, save_network
 from gin_env.agents.policies.sb3_weights import actor_of
 from gin_env.batch import check_actions
 from gin_env.envs.encoder import Observation, row
-from gin_env.envs.learner_seat import LearnerSeat, Opponents, Options, check_seeds, hand_results
-from gin_env.envs.snapshots import Restorable
+from gin_env.envs.learner_seat import LearnerSeat, Opponents, Options, Seated, check_seeds
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.rules import RulesLike
 from gin_env.observations.observation import OBSERVATION_SIZE
@@ -96,7 +95,7 @@ def save_policy(model: MaskablePPO, path: str | Path) -> None:
     save_network(path, network, training, provenance)
 
 
-class GinRummyVecEnv(Restorable, VecEnv):
+class GinRummyVecEnv(Seated, VecEnv):
     """`num_envs` games against bots, as one SB3 environment.
 
     Other parameters are those of `gin_env.envs.gymnasium_env.GinRummyEnv`; the only ``render_mode`` is
@@ -180,7 +179,7 @@ class GinRummyVecEnv(Restorable, VecEnv):
 
     def _fill_infos(self, infos: list[dict[str, Any]], ended: np.ndarray) -> None:
         observations = self.seat.observe(self.seat.masks()[ended], ended)
-        results = {name: each.tolist() for name, each in hand_results(self.seat, ended).items()}
+        results = {name: each.tolist() for name, each in self.seat.hand_results(ended).items()}
         returns, lengths = self._returns[ended].tolist(), self._lengths[ended].tolist()
         seconds = round(time.time() - self._started, 6)
         for index, game in enumerate(ended.tolist()):
@@ -195,17 +194,6 @@ class GinRummyVecEnv(Restorable, VecEnv):
     def action_masks(self) -> np.ndarray:
         """Return a new array with 1 for each legal action, int8 (num_envs, 107)."""
         return self._masks.copy()
-
-    def set_opponents(self, opponent: Opponents, weights: Sequence[float] | None = None) -> None:
-        """Change the opponents, from the next hand of each game; see `LearnerSeat.set_opponents`."""
-        self.seat.set_opponents(opponent, weights)
-
-    def describe_training(self) -> dict[str, Any]:
-        """Return a description of the training to keep with a model: rules, episode, estimator and layout.
-
-        Models store it with the observation space.
-        """
-        return self.seat.describe_training()
 
     def get_images(self) -> Sequence[np.ndarray | None]:
         """Return pictures of at most 16 games with both hands: uint8 (320, 480, 3), one alone (640, 960, 3).
