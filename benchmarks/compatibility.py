@@ -24,7 +24,7 @@ PAGE = ROOT / "docs" / "frameworks.md"
 BEGIN, END = "<!-- measured by benchmarks/compatibility.py -->\n", "<!-- until here -->\n"
 TORCH = "torch==" + re.findall(r"^torch==(.*)$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)[0]
 FRAMEWORKS: dict[str, tuple[list[str], list[list[str]]]] = {
-    "cleanrl": ([TORCH, "."], [["cleanrl.py"]]),
+    "cleanrl": ([TORCH, "."], [["cleanrl.py"], ["dqn.py"]]),
     "sb3": ([TORCH, ".[train]"], [["sb3.py", "--face", "vec"], ["sb3.py", "--face", "gym"]]),
     "rllib": ([TORCH, ".[rllib]"], [["rllib_ppo.py"], ["rllib_league.py"]]),
     "torchrl": ([TORCH, ".", "torchrl"], [["torchrl_ppo.py"]]),
@@ -47,8 +47,8 @@ LINE = re.compile(
 )
 """The line that `measure.Run.finish` prints."""
 HEAD = (
-    "| script | framework | lines | steps | steps/s | masked actions chosen | opponent | before | after |\n"
-    "|---|---|---|---|---|---|---|---|---|\n"
+    "| script | framework | steps | steps/s | masked actions chosen | opponent | before | after |\n"
+    "|---|---|---|---|---|---|---|---|\n"
 )
 
 
@@ -86,8 +86,7 @@ def run(python: Path, script: list[str], seconds: float) -> dict[str, str]:
 def row(script: list[str], told: dict[str, str]) -> str:
     """Return one line of the table."""
     link = f"[`{' '.join(script)}`](../examples/frameworks/{script[0]})"
-    lines = len((SCRIPTS / script[0]).read_text().splitlines())
-    cells = [link, f"{told['package']} {told['version']}", str(lines), told["steps"], told["rate"]]
+    cells = [link, f"{told['package']} {told['version']}", told["steps"], told["rate"]]
     return f"| {' | '.join([*cells, told['masked'], told['opponent'], told['before'], told['after']])} |\n"
 
 

@@ -44,7 +44,7 @@ def main():
     for line in sys.stdin:
         message = json.loads(line)
         if message["type"] == "hello":
-            reply = {"type": "ready", "protocol": 1, "name": "protocol bot"}
+            reply = {"type": "ready", "protocol": 2, "name": "protocol bot"}
         else:
             reply = {"type": "action", "number": message["number"], "action": decide(message)}
         print(json.dumps(reply), flush=True)

@@ -32,19 +32,19 @@ from gin_env.game.deals import check_dealer, check_deck
 from gin_env.game.rules import RulesLike, check_rules
 from gin_env.game.state import OVER, STATE
 from gin_env.game.streams import check_seed, fresh_seed
-from gin_env.observations.batch_kernels import (
+from gin_env.observations.candidates import check_arrays, check_written
+from gin_env.observations.compact import COMPACT
+from gin_env.observations.illegal_actions import explain_illegal
+from gin_env.observations.memory import NUM_MEMORY
+from gin_env.observations.observation import OBSERVATION_SIZE
+from gin_env.observations.view_records import (
+    VIEW,
     write_all_candidates,
     write_compact_observations,
     write_memories,
     write_observations,
     write_views,
 )
-from gin_env.observations.candidates import check_arrays, check_written
-from gin_env.observations.compact import COMPACT
-from gin_env.observations.illegal_actions import explain_illegal
-from gin_env.observations.memory import NUM_MEMORY
-from gin_env.observations.observation import OBSERVATION_SIZE
-from gin_env.observations.view_records import VIEW
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_choice, check_integer, is_integer, result_array
 

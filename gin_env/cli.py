@@ -13,13 +13,11 @@ from gin_env.commands import (
     estimators,
     explain,
     exploit,
-    gif,
     lists,
     matches,
     play,
     puzzle,
     replay,
-    serve,
     train,
 )
 from gin_env.support.exits import command_line
@@ -63,8 +61,6 @@ app.add_typer(train.app)
 app.add_typer(estimators.app)
 app.add_typer(compile.app)
 app.add_typer(convert.app)
-app.add_typer(gif.app)
-app.add_typer(serve.app)
 
 
 def main() -> None:

@@ -21,14 +21,11 @@ torch.manual_seed(run.seed)
 
 
 class Counted(gymnasium.Wrapper):
-    """Counts decisions; infos stay empty, since Tianshou misses what only the last one of a hand holds."""
-
-    def reset(self, **options):
-        return super().reset(**options)[0], {}
+    """Counts decisions."""
 
     def step(self, action):
         run.count(self.env.unwrapped.action_masks(), action)
-        return *super().step(action)[:4], {}
+        return super().step(action)
 
 
 def make():

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gin_env.agents.adapted import adapt
-from gin_env.agents.base import Agent, HasActionChances, HasActionValues, PlaysTurns
+from gin_env.agents.base import Agent, AnyAgent, HasActionChances, HasActionValues, PlaysTurns
 from gin_env.agents.own import make_own, name_to_play
 from gin_env.agents.paper import PAPER_BOTS
 from gin_env.agents.process import PREFIX as PROCESS
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Agent",
+    "AnyAgent",
     "HasActionChances",
     "HasActionValues",
     "PlaysTurns",
@@ -162,7 +163,7 @@ def make(name: str, *, programs: bool = False, **params: Any) -> Agent:
     return bot
 
 
-def resolve(bot: Any, *, programs: bool = False) -> Agent:
+def resolve(bot: AnyAgent, *, programs: bool = False) -> Agent:
     """Return a bot from a name (with or without parameters), a path, a bot object or another agent.
 
     Other agents are a function of (observation, mask), a torch module with the attribute ``gin_env``, a

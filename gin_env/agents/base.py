@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -33,6 +33,18 @@ class Agent(Protocol):
     def act(self, view: PlayerView) -> np.ndarray:
         """One legal action id (integers, shape (n,)) for each of the n views, whose players are to move."""
         ...
+
+
+class Model(Protocol):
+    """A model of Stable-Baselines3 in memory."""
+
+    policy: Any
+
+    def get_vec_normalize_env(self) -> Any: ...
+
+
+AnyAgent: TypeAlias = str | Agent | Model | Callable[..., Any]
+"""What `gin_env.agents.resolve` makes a bot of."""
 
 
 def act_by(kernel: Callable[..., None], view: PlayerView, *parameters: Any) -> np.ndarray:

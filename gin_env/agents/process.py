@@ -122,7 +122,8 @@ class ProcessBot:
         stop_at_end(self.close)
         self._number = 0
         ready = self._ask({"type": "hello", "protocol": protocol.VERSION}, START_SECONDS)
-        if ready.get("type") != "ready" or ready.get("protocol") != protocol.VERSION:
+        self._version = ready.get("protocol")
+        if ready.get("type") != "ready" or self._version not in protocol.VERSIONS:
             self._fail(f'it is not ready: {{"type": "ready", "protocol": {protocol.VERSION}}} was expected')
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ProcessBot:
@@ -134,7 +135,10 @@ class ProcessBot:
         actions = np.empty(len(view), np.int64)
         for index in range(len(view)):
             self._number += 1
-            reply = self._ask(protocol.question(view[index], self._number), self.seconds)
+            question = protocol.question(view[index], self._number)
+            if self._version == 1:
+                del question["memory"]
+            reply = self._ask(question, self.seconds)
             try:
                 action = protocol.read_answer(reply, self._number)
             except ProtocolError as error:

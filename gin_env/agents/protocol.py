@@ -20,8 +20,9 @@ from gin_env.game.rules import Rules
 from gin_env.game.state import NO_CARD
 from gin_env.observations.views import PlayerView
 
-VERSION = 1
-"""Version of the protocol, incremented when the meaning of a message changes."""
+VERSION = 2
+"""Version of the protocol. Programs of version 1 are played too: their questions have no ``memory``."""
+VERSIONS = (1, VERSION)
 MAX_CHARACTERS = 100_000
 """Maximum length of a line; longer lines are rejected."""
 
@@ -60,6 +61,7 @@ def question(view: PlayerView, number: int) -> dict[str, Any]:
         "stock_left": int(public["stock_left"]),
         "legal": [act.describe(action) for action in view.masks()[0].nonzero()[0].tolist()],
         "random": int(record["random"]),
+        "memory": [{name: int(counts[name]) for name in counts.dtype.names} for counts in public["memory"]],
     }
 
 
@@ -83,6 +85,7 @@ def read_question(message: dict[str, Any]) -> PlayerView:
             hand_number=message["hand_number"],
             rules=Rules(**message["rules"]),
             random=message["random"],
+            memory=message.get("memory", ({}, {})),
         )
     except KeyError as error:
         raise ProtocolError(f"the question lacks {error}") from error

@@ -1,13 +1,15 @@
-"""The command that converts a Stable-Baselines3 archive to a policy file: convert."""
+"""The commands between our bots and other programs: convert reads an SB3 archive, serve-bot answers lines."""
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gin_env.commands.options import flag
+from gin_env.commands.options import BOT_HELP, flag
 from gin_env.support.atomic import check_targets
 from gin_env.support.tensor_files import check_ending
 
@@ -63,3 +65,22 @@ def convert_trusted_archive(archive: Path, path: Path) -> None:
     except Exception as error:  # code in the archive may raise anything
         raise ArchiveError(f"{archive} cannot be loaded as a MaskablePPO model: {error}") from error
     save_policy(model, path)
+
+
+@app.command(
+    rich_help_panel="Files",
+    name="serve-bot",
+    epilog="Examples:  \n`gin-rummy serve-bot tonic`  \n"
+    '`gin-rummy match simple "process:gin-rummy serve-bot tonic" --games 100`',
+)
+def serve_bot(bot: Annotated[str, typer.Argument(help=BOT_HELP)]) -> None:
+    """Answer for a bot on standard input and output, one JSON object per line, until the input ends.
+
+    An invalid line is answered with an error and changes nothing.
+    """
+    from gin_env import agents
+    from gin_env.matches.serving import serve
+
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8", errors="replace")
+    serve(agents.make(bot, programs=True), sys.stdin, sys.stdout)

@@ -33,7 +33,7 @@ from gin_env.commands.options import (
 from gin_env.support.atomic import check_targets
 
 if TYPE_CHECKING:
-    from gin_env.agents import Agent
+    pass
 
 app = typer.Typer()
 
@@ -80,7 +80,7 @@ def match(
     check_targets(json, record)
     unit: Episode = "hand" if hands else "game"
     # A language model answers several questions in parallel, and one object counts all of its answers.
-    players: list[str | Agent] = [
+    players: list[agents.AnyAgent] = [
         agents.make(bot, programs=True) if bot.startswith(agents.CHAT) else bot for bot in (a, b)
     ]
     with workers_of(workers if players == [a, b] else 1, ray) as crew:

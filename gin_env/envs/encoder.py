@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypedDict
 
 import numpy as np
 from gymnasium import spaces
 
-from gin_env.batch import Games
+from gin_env.batch import Episode, Games, Reward
 from gin_env.envs.snapshots import Restorable
 from gin_env.estimators import resolve
 from gin_env.estimators.base import Estimator, advance_slots, is_observed
@@ -21,6 +21,18 @@ from gin_env.support.checks import check_switch
 
 Observation: TypeAlias = dict[str, np.ndarray] | np.ndarray
 """A dict of arrays, or the vector alone."""
+
+
+class Options(TypedDict, total=False):
+    """The keywords that all environments share; `raw_env` and `LearnerSeat` have their defaults."""
+
+    episode: Episode
+    reward: Reward
+    estimator: str | Estimator
+    candidates: bool
+    flat: bool
+    memory: bool
+
 
 _ESTIMATE = LAYOUT["estimate"].slice
 _MASK_SPACE = spaces.Box(0, 1, (NUM_ACTIONS,), np.int8)

@@ -14,8 +14,8 @@ episode and pays -1 to the offender and 0 to the other player, the one case wher
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium import spaces
@@ -24,7 +24,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
 from gin_env.batch import Episode, Games, Reward
-from gin_env.envs.encoder import Encoder, Observation, row
+from gin_env.envs.encoder import Encoder, Observation, Options, row
 from gin_env.envs.snapshots import EnvironmentState, Restorable, check_state
 from gin_env.estimators.base import Estimator
 from gin_env.game.actions import NUM_ACTIONS, check_action
@@ -39,14 +39,41 @@ PLAYERS = ("player_0", "player_1")
 REGISTERED_ID = "gin_env/gin_rummy-v0"
 
 
-def env(**kwargs: Any) -> AECEnv:
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    class AECGame(AECEnv[str, Observation, int]):
+        """What a type checker can rely on: PettingZoo has no types for those who install it."""
+
+        possible_agents: list[str]
+        agents: list[str]
+        agent_selection: str
+        rewards: dict[str, float]
+        terminations: dict[str, bool]
+        truncations: dict[str, bool]
+        infos: dict[str, dict[str, Any]]
+
+        def reset(self, seed: int | None = None, options: Any = None) -> None: ...
+        def step(self, action: int | None) -> None: ...
+        def observe(self, agent: str) -> Any: ...
+        def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]: ...
+        def agent_iter(self, max_iter: int = 2**63) -> Iterable[str]: ...
+        def state(self) -> np.ndarray: ...
+        def action_space(self, agent: str) -> spaces.Discrete: ...
+        def get_state(self) -> EnvironmentState: ...
+        def set_state(self, state: EnvironmentState) -> None: ...
+else:
+    AECGame = AECEnv
+
+
+def env(render_mode: str | None = None, rules: RulesLike = None, **options: Unpack[Options]) -> AECGame:
     """Return `raw_env` in PettingZoo's usual wrappers; takes the same keywords."""
-    return usual_wrappers(raw_env(**kwargs))
+    return usual_wrappers(raw_env(render_mode, rules, **options))
 
 
-def usual_wrappers(raw: AECEnv) -> AECEnv:
+def usual_wrappers(raw: AECEnv) -> AECGame:
     """Return an environment in PettingZoo's usual wrappers, where an illegal action ends the episode."""
-    wrapped: AECEnv = _TerminateIllegalWrapper(raw, illegal_reward=-1)
+    wrapped: Any = _TerminateIllegalWrapper(raw, illegal_reward=-1)
     wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)
     return _OrderEnforcingWrapper(wrapped)
 
@@ -108,7 +135,7 @@ def register() -> None:
         register_with_pettingzoo("aec", REGISTERED_ID, entry_point="gin_env.envs.gin_rummy_v0:env")
 
 
-class TwoPlayers(Restorable, AECEnv):
+class TwoPlayers(Restorable, AECGame):
     """The common part of the two-player environments."""
 
     _begun = False
@@ -132,7 +159,7 @@ class TwoPlayers(Restorable, AECEnv):
         """Return the same space object at each call."""
         return self.observation_spaces[agent]
 
-    def action_space(self, agent: str) -> spaces.Space[Any]:
+    def action_space(self, agent: str) -> spaces.Discrete:
         """Return the same space object at each call."""
         return self.action_spaces[agent]
 

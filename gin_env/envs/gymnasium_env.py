@@ -11,7 +11,6 @@ to it; once you drop it, its memory is reused.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
@@ -19,8 +18,7 @@ import numpy as np
 from gymnasium import spaces
 
 from gin_env.envs.encoder import Observation, row
-from gin_env.envs.learner_seat import LearnerSeat, Opponents, Options, hand_results
-from gin_env.envs.snapshots import Restorable
+from gin_env.envs.learner_seat import NO_RESULT, LearnerSeat, Opponents, Options, Seated
 from gin_env.game.actions import NUM_ACTIONS, check_action
 from gin_env.game.deals import check_deal_options
 from gin_env.game.rules import RulesLike
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class GinRummyEnv(Restorable, gymnasium.Env):
+class GinRummyEnv(Seated, gymnasium.Env):
     """Gin Rummy for one player against a bot: ``gymnasium.make("gin_env/GinRummy-v0", opponent="simple")``.
 
     Description
@@ -78,9 +76,9 @@ class GinRummyEnv(Restorable, gymnasium.Env):
     Episode End
     -----------
     With ``episode="hand"``, an episode terminates when a player knocks, or when two cards are left in the
-    stock (a void hand). With ``episode="game"``, it terminates when a player has 100 points. The last info
-    describes the end of the hand: ``outcome``, ``won``, ``points``, ``turns`` and ``opponent``. The
-    environment itself never truncates.
+    stock (a void hand). With ``episode="game"``, it terminates when a player has 100 points. The environment
+    itself never truncates. Every info names the ``opponent``; the last one describes the end of the hand
+    (``outcome``, ``won``, ``points``, ``turns``), and before it these are ``"undecided"``, False, 0 and 0.
 
     Arguments
     ---------
@@ -146,26 +144,11 @@ class GinRummyEnv(Restorable, gymnasium.Env):
             raise RuntimeError("the episode is over or has not begun; call reset() before step()")
         self.seat.step(np.array([check_action(action)], np.int64))
         observation, info = self._observe()
-        over = bool(self.seat.done[0])
-        if over:
-            results = hand_results(self.seat, self.seat.games.everyone)
-            info |= {name: values[0].item() for name, values in results.items()}
-        return observation, float(self.seat.rewards[0]), over, False, info
+        return observation, float(self.seat.rewards[0]), bool(self.seat.done[0]), False, info
 
     def action_masks(self) -> np.ndarray:
         """Return the action mask, int8 (107,), under the name that sb3-contrib calls."""
         return self.seat.masks()[0]
-
-    def set_opponents(self, opponent: Opponents, weights: Sequence[float] | None = None) -> None:
-        """Change the opponents, starting with the next hand; see `LearnerSeat.set_opponents`."""
-        self.seat.set_opponents(opponent, weights)
-
-    def describe_training(self) -> dict[str, Any]:
-        """Return what a Stable-Baselines3 model trained here must store.
-
-        Models store it with the observation space.
-        """
-        return self.seat.describe_training()
 
     def render(self) -> Any:
         """Return text or an image (uint8 (height, width, 3)), or None after drawing in a window."""
@@ -180,4 +163,8 @@ class GinRummyEnv(Restorable, gymnasium.Env):
 
     def _observe(self) -> tuple[Observation, dict[str, Any]]:
         masks = self.seat.masks()
-        return row(self.seat.observe(masks), 0), {"action_mask": masks[0]}
+        info = {"action_mask": masks[0], "opponent": self.seat.opponent_name(0), **NO_RESULT}
+        if self.seat.done[0]:
+            results = self.seat.hand_results(self.seat.games.everyone)
+            info |= {name: values[0].item() for name, values in results.items()}
+        return row(self.seat.observe(masks), 0), info

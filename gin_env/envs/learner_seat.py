@@ -13,15 +13,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, TypedDict, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from gymnasium.spaces import Space
 
-from gin_env.agents import Agent, resolve
+from gin_env.agents import Agent, AnyAgent, resolve
 from gin_env.agents.policies.policy import describe_training
 from gin_env.agents.turns import play_seated
 from gin_env.batch import Episode, Games, Reward
+from gin_env.envs import encoder
 from gin_env.envs.encoder import Encoder, Observation
 from gin_env.envs.snapshots import Restorable
 from gin_env.estimators.base import Estimator
@@ -38,21 +39,36 @@ MAX_SKIPPED = 1000
 """Maximum number of consecutive episodes skipped with a fixed dealer. Some combinations of rules and opponent
 never give the learner a turn when it deals."""
 
-Opponents: TypeAlias = str | Agent | Sequence[str | Agent]
+_OUTCOMES = np.array([*OUTCOME_NAMES, "illegal"])
+NO_RESULT = {"outcome": OUTCOME_NAMES[0], "won": False, "points": 0, "turns": 0}
+"""The other entries of an info before the episode is over: every info has the same keys."""
+
+Opponents: TypeAlias = AnyAgent | Sequence[AnyAgent]
 """One bot (name, path of a trained policy, or object), or several from which each hand draws one; with a
 memory of earlier hands, each game."""
 
 
-class Options(TypedDict, total=False):
+class Options(encoder.Options, total=False):
     """The keywords that all environments with one learner share; `LearnerSeat` has their defaults."""
 
-    episode: Episode
-    reward: Reward
     illegal_action: IllegalAction
-    estimator: str | Estimator
-    candidates: bool
-    flat: bool
-    memory: bool
+
+
+class Seated(Restorable):
+    """The common part of the environments with one learner, whose games are in `seat`."""
+
+    seat: LearnerSeat
+
+    def set_opponents(self, opponent: Opponents, weights: Sequence[float] | None = None) -> None:
+        """Change the opponents, starting with the next hand of each game; see `LearnerSeat.set_opponents`."""
+        self.seat.set_opponents(opponent, weights)
+
+    def describe_training(self) -> dict[str, Any]:
+        """Return what a model trained here must store: rules, episode, estimator and layout.
+
+        Models of Stable-Baselines3 store it with the observation space.
+        """
+        return self.seat.describe_training()
 
 
 class LearnerSeat(Restorable):
@@ -141,9 +157,13 @@ class LearnerSeat(Restorable):
         self._pool_start = len(seated)
         self._pool_shares = np.cumsum(shares / shares.sum())
 
-    def opponent_names(self, games: np.ndarray) -> list[str]:
-        """Return the name of the opponent of the current hand of each game."""
-        return [self._bots[index].name for index in self._bot_of_game[games].tolist()]
+    def opponent_names(self, games: np.ndarray) -> np.ndarray:
+        """Return the name of the opponent of the current hand of each of `games`: str (k,)."""
+        return np.array([bot.name for bot in self._bots]).take(self._bot_of_game[games])
+
+    def opponent_name(self, game: int) -> str:
+        """Return the same for one game, faster."""
+        return self._bots[self._bot_of_game[game]].name
 
     def reseed(self, game: int, seed: int | None) -> None:
         """Set the next episode of `game` to number 0 of this seed (None: continue after the last one)."""
@@ -258,6 +278,27 @@ class LearnerSeat(Restorable):
         """Return the learner's observations, for the masks of these games; see `Encoder.observe`."""
         return self.encoder.observe(LEARNER, masks, games)
 
+    def hand_results(self, games: np.ndarray) -> dict[str, np.ndarray]:
+        """Return how the last hands of games that are over ended for the learner, as info entries (k,).
+
+        ``opponent`` is the opponent's name. ``outcome`` is one of `OUTCOME_NAMES`, or ``"illegal"`` if an
+        illegal action ended the episode.
+        """
+        results = self.games.results[games]
+        return {
+            "opponent": self.opponent_names(games),
+            "outcome": _OUTCOMES[np.where(results["ended"], results["outcome"], len(OUTCOME_NAMES))],
+            "won": results["ended"] & (results["winner"] == LEARNER),
+            "points": np.where(results["ended"], results["points"], 0),
+            "turns": np.where(results["ended"], results["turns"], 0),
+        }
+
+    def pictures(self, most: int, width: int) -> list[np.ndarray]:
+        """Return pictures of the first games, at most `most`, with both hands; see `ui.picture.image`."""
+        from gin_env.ui import picture
+
+        return [picture.image(game, width=width) for game in self.games.state[:most]]
+
     def _seat_opponents_of_new_hands(self, games: np.ndarray) -> None:
         """Draw the opponent of the next hand where the last action ended a hand but not the game."""
         if self.games.whole_game and not self.opponents_stay:
@@ -319,19 +360,3 @@ def _draw_chances(state, games, chances):
         game = state[games[k]]
         key = stream(game.hidden.deal_key, game.public.hand_number, OPPONENT)
         chances[k] = unit(mix(key, 0))
-
-
-def hand_results(seat: LearnerSeat, games: np.ndarray) -> dict[str, np.ndarray]:
-    """Return how the last hands of games that are over ended for the learner, as info entries (k,).
-
-    ``opponent`` is the opponent's name. ``outcome`` is one of `OUTCOME_NAMES`, or ``"illegal"`` if an illegal
-    action ended the episode.
-    """
-    outcomes, results = np.array([*OUTCOME_NAMES, "illegal"]), seat.games.results[games]
-    return {
-        "opponent": np.array(seat.opponent_names(games)),
-        "outcome": outcomes[np.where(results["ended"], results["outcome"], len(OUTCOME_NAMES))],
-        "won": results["ended"] & (results["winner"] == LEARNER),
-        "points": np.where(results["ended"], results["points"], 0),
-        "turns": np.where(results["ended"], results["turns"], 0),
-    }

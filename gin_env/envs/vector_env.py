@@ -16,8 +16,7 @@ from gymnasium.vector.utils import batch_space
 
 from gin_env.batch import check_actions
 from gin_env.envs.encoder import Observation, row
-from gin_env.envs.learner_seat import LearnerSeat, Opponents, Options, check_seeds, hand_results
-from gin_env.envs.snapshots import Restorable
+from gin_env.envs.learner_seat import NO_RESULT, LearnerSeat, Opponents, Options, Seated, check_seeds
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.deals import check_deal_options
 from gin_env.game.rules import RulesLike
@@ -29,11 +28,12 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class GinRummyVectorEnv(Restorable, gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarray]):
+class GinRummyVectorEnv(Seated, gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarray]):
     """A batch of games: ``gymnasium.make_vec("gin_env/GinRummy-v0", num_envs=1024)``.
 
     Description, spaces, rewards and arguments are those of `GinRummyEnv`. Game i of ``reset(seed=s)`` equals
-    the single environment with seed s + i. Infos contain ``"action_mask"``, int8 (num_envs, 107).
+    the single environment with seed s + i. Infos contain ``"action_mask"``, int8 (num_envs, 107), and the
+    other entries of a single environment's info, as arrays (num_envs,).
 
     Arguments
     ---------
@@ -84,6 +84,7 @@ class GinRummyVectorEnv(Restorable, gymnasium.vector.VectorEnv[Observation, np.n
         if max_episode_steps is not None:
             self._max_steps = check_integer("max_episode_steps", max_episode_steps, 1, self._max_steps)
         self._steps = np.zeros(num_envs, np.int64)
+        self._no_results = {name: np.full(num_envs, value) for name, value in NO_RESULT.items()}
 
     def reset(
         self,
@@ -132,8 +133,8 @@ class GinRummyVectorEnv(Restorable, gymnasium.vector.VectorEnv[Observation, np.n
         truncated = self._out_of_steps(~self._over) & ~terminated
         self._over = terminated | truncated
         observation, infos = self._observe()
-        if len(ended):
-            infos |= self._results_of(ended)
+        for name, values in self.seat.hand_results(ended).items() if len(ended) else ():
+            infos[name][ended] = values
         return observation, self.seat.rewards, terminated, truncated, infos
 
     def _step_and_begin(
@@ -183,10 +184,6 @@ class GinRummyVectorEnv(Restorable, gymnasium.vector.VectorEnv[Observation, np.n
             return value
         return (value,) * self.num_envs
 
-    def set_opponents(self, opponent: Opponents, weights: Sequence[float] | None = None) -> None:
-        """Change the opponents, starting with the next hand of each game; see `LearnerSeat.set_opponents`."""
-        self.seat.set_opponents(opponent, weights)
-
     def render(self) -> tuple[Any, ...] | None:
         """Return one image or text for each game, according to ``render_mode``."""
         if self.render_mode is None:
@@ -210,7 +207,10 @@ class GinRummyVectorEnv(Restorable, gymnasium.vector.VectorEnv[Observation, np.n
 
     def _observe(self) -> tuple[Observation, dict[str, Any]]:
         masks = self.seat.masks()
-        infos = {"action_mask": masks, "_action_mask": np.ones(self.num_envs, np.bool_)}
+        infos = {name: values.copy() for name, values in self._no_results.items()}
+        infos["action_mask"] = masks
+        infos["opponent"] = self.seat.opponent_names(self.seat.games.everyone)
+        infos |= dict.fromkeys([f"_{name}" for name in infos], np.ones(self.num_envs, np.bool_))
         return self.seat.observe(masks), infos
 
     def _final_infos(self, ended: np.ndarray, over: np.ndarray) -> dict[str, Any]:
@@ -227,7 +227,7 @@ class GinRummyVectorEnv(Restorable, gymnasium.vector.VectorEnv[Observation, np.n
         present = np.zeros(self.num_envs, np.bool_)
         present[ended] = True
         infos: dict[str, Any] = {}
-        for name, values in hand_results(self.seat, ended).items():
+        for name, values in self.seat.hand_results(ended).items():
             infos[name] = np.zeros(self.num_envs, values.dtype)
             infos[name][ended] = values
             infos[f"_{name}"] = present

@@ -91,8 +91,8 @@ def check_action(action: Any) -> int:
     >>> check_action(np.int8(30))
     30
     """
-    if isinstance(action, np.ndarray) and action.ndim == 0:
-        action = action[()]
+    if getattr(action, "ndim", None) == 0:  # an array or tensor of one number
+        action = np.asarray(action)[()]
     if not is_integer(action):
         raise TypeError(
             f"an action must be an integer from 0 to {NUM_ACTIONS - 1}, "

@@ -25,7 +25,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from gin_env import agents
-from gin_env.agents import Agent
+from gin_env.agents import Agent, AnyAgent
 from gin_env.game.streams import check_seed, fresh_seed
 from gin_env.matches.fixed_positions import decision_hash, fixed_views
 from gin_env.matches.intervals import Interval
@@ -216,7 +216,7 @@ HEADER = ("opponent", "", "games", "games won, %", "points a hand")
 
 
 def benchmark(
-    agent: str | Agent,
+    agent: AnyAgent,
     *,
     precision: float = PRECISION,
     games: int | None = None,
@@ -360,7 +360,7 @@ def decision_time(agent: Agent) -> float:
         count = min(8 * count, len(view))
 
 
-def entry(result: BenchmarkResult, agent: str | Agent, author: str) -> dict[str, Any]:
+def entry(result: BenchmarkResult, agent: AnyAgent, author: str) -> dict[str, Any]:
     """Return an entry of the leaderboard, for JSON: the result, its rounds and what identifies the agent.
 
     ``checksum`` is that of `checksum_of`. Raises ValueError without an author.

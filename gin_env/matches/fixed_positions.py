@@ -15,7 +15,7 @@ from functools import cache
 
 import numpy as np
 
-from gin_env.agents import Agent, resolve
+from gin_env.agents import AnyAgent, resolve
 from gin_env.agents.turns import check_bot_actions
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_UPCARD, KNOCK, NUM_ACTIONS
@@ -44,7 +44,7 @@ def game_views() -> PlayerView:
 
 
 def decision_hash(
-    bot: str | Agent, hands: int = HANDS, *, in_games: bool = False, programs: bool = False
+    bot: AnyAgent, hands: int = HANDS, *, in_games: bool = False, programs: bool = False
 ) -> str:
     """Return the SHA-256 of the bot's actions in `fixed_views`, shortened to 32 hexadecimal digits.
 

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from gin_env.agents import Agent
+from gin_env.agents import AnyAgent
 from gin_env.game.rules import check_rules
 from gin_env.matches.matches import MatchResult, play_match
 from gin_env.matches.provenance import hash_files
@@ -55,7 +55,7 @@ class MatchLog:
     def play(
         self,
         names: tuple[str, str],
-        bots: tuple[str | Agent, str | Agent],
+        bots: tuple[AnyAgent, AnyAgent],
         games: int,
         seed: int,
         **options: Any,
@@ -108,7 +108,7 @@ class MatchLog:
             write_text(self.path, "\n".join(lines) + "\n")
 
 
-def logged_name(bot: str | Agent, name: str) -> str:
+def logged_name(bot: AnyAgent, name: str) -> str:
     """Return a bot's name with the hashes of its files, whose changes make it another bot."""
     files = hash_files(bot) if isinstance(bot, str) else {}
     return f"{name} {' '.join(files.values())}" if files else name

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gin_env.agents import Agent, resolve
+from gin_env.agents import AnyAgent, resolve
 from gin_env.batch import Episode, Games
 from gin_env.game.rules import Rules, RulesLike
 from gin_env.game.streams import check_seed, fresh_seed
@@ -338,8 +338,8 @@ def check_games(games: Any) -> int:
 
 
 def play_match(
-    a: str | Agent,
-    b: str | Agent,
+    a: AnyAgent,
+    b: AnyAgent,
     games: int = 2000,
     seed: int | None = None,
     *,

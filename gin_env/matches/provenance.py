@@ -13,7 +13,7 @@ from typing import Any
 
 import gin_env.agents as bots
 from gin_env import estimators
-from gin_env.agents import Agent
+from gin_env.agents import Agent, AnyAgent
 from gin_env.agents.paper import PAPER_BOTS
 from gin_env.agents.process import PREFIX
 from gin_env.agents.registry import BOTS
@@ -28,7 +28,7 @@ FOLDERS = {name: Path(package.__path__[0]) for name, package in _PACKAGES}
 """The folders of packaged files."""
 
 
-def describe_bot(bot: str | Agent, *, programs: bool = False) -> dict[str, Any]:
+def describe_bot(bot: AnyAgent, *, programs: bool = False) -> dict[str, Any]:
     """Return what identifies a bot named as in `gin_env.agents.make`, for JSON.
 
     ``bot``: the name as given; ``spelled``: with all parameters (`spell_out_bot`); ``estimator``: the same
@@ -41,7 +41,8 @@ def describe_bot(bot: str | Agent, *, programs: bool = False) -> dict[str, Any]:
     """
     if not isinstance(bot, str):
         made_by = f"{type(bot).__module__}.{type(bot).__qualname__}"
-        return {"bot": bot.name, "made_by": made_by, **_hashes_of(bot, many=True)}
+        agent = bots.resolve(bot)
+        return {"bot": agent.name, "made_by": made_by, **_hashes_of(agent, many=True)}
     described: dict[str, Any] = {"bot": bot, "spelled": spell_out_bot(bot)}
     estimator = _estimator_of_bot(bot)
     if estimator is not None:

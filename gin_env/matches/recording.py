@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from gin_env.agents import Agent
+from gin_env.agents import Agent, AnyAgent
 from gin_env.matches.provenance import spell_out_bot
 from gin_env.records.files import Recorder
 from gin_env.records.games import GameRecord
@@ -28,7 +28,7 @@ class MatchRecording:
     def __init__(
         self,
         record: Recorder | str | Path,
-        named: tuple[str | Agent, str | Agent],
+        named: tuple[AnyAgent, AnyAgent],
         bots: tuple[Agent, Agent],
     ) -> None:
         self._recorder = record if isinstance(record, Recorder) else Recorder(record)
@@ -54,7 +54,7 @@ class MatchRecording:
             self._num_written += 1
 
 
-def spell_out(recorder: Recorder, named: Sequence[str | Agent], bots: Sequence[Agent]) -> None:
+def spell_out(recorder: Recorder, named: Sequence[AnyAgent], bots: Sequence[Agent]) -> None:
     """Add to the records the full spelling of each bot that was passed by name."""
     for name, bot in zip(named, bots, strict=True):
         if isinstance(name, str):

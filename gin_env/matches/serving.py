@@ -30,10 +30,11 @@ def _reply(bot: Agent, message: dict[str, Any]) -> dict[str, Any]:
     """Return the answer to one message. Raises ProtocolError."""
     kind = message.get("type")
     if kind == "hello":
-        if message.get("protocol") != protocol.VERSION:
-            raise ProtocolError(f"protocol must be {protocol.VERSION}, not {message.get('protocol')!r}")
+        version = message.get("protocol")
+        if version not in protocol.VERSIONS:
+            raise ProtocolError(f"protocol must be 1 or {protocol.VERSION}, not {version!r}")
         _warm_up(bot)
-        return {"type": "ready", "protocol": protocol.VERSION, "name": bot.name}
+        return {"type": "ready", "protocol": version, "name": bot.name}
     if kind != "decide":
         raise ProtocolError(f"type must be 'hello' or 'decide', not {kind!r}")
     number = message.get("number")

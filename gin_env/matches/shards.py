@@ -11,7 +11,7 @@ from itertools import count
 import numpy as np
 
 from gin_env import agents
-from gin_env.agents import Agent
+from gin_env.agents import Agent, AnyAgent
 from gin_env.agents.turns import play_bot, play_seated, play_turns
 from gin_env.batch import Episode, Games
 from gin_env.game.rules import Rules
@@ -222,7 +222,7 @@ class ShardResult:
 
 def play_shards(
     setting: MatchSetting,
-    bots: tuple[str | Agent, str | Agent],
+    bots: tuple[AnyAgent, AnyAgent],
     parts: Sequence[np.ndarray],
     workers: Workers,
 ) -> Iterator[ShardResult]:
@@ -276,12 +276,12 @@ def play_shard(shard: Shard) -> ShardResult:
 _match_ids = count()
 
 
-def _pack(bot: str | Agent, workers: Workers) -> str | bytes:
+def _pack(bot: AnyAgent, workers: Workers) -> str | bytes:
     """Return a bot in the form in which it is sent to workers."""
     if isinstance(bot, str):
         return bot
     try:
-        return workers.pickled(bot, f"bot {bot.name!r}")
+        return workers.pickled(bot, f"bot {getattr(bot, 'name', bot)!r}")
     except ValueError as error:
         raise ValueError(
             f"{error}; pass its name or path instead of an object, or play with one worker"

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gin_env import agents
-from gin_env.agents import Agent
+from gin_env.agents import AnyAgent
 from gin_env.batch import Episode
 from gin_env.game.rules import RulesLike
 from gin_env.game.streams import check_seed, fresh_seed
@@ -192,7 +192,7 @@ class TournamentResult:
 
 
 def play_tournament(
-    bots: Sequence[str | Agent] | None = None,
+    bots: Sequence[AnyAgent] | None = None,
     games: int = 2000,
     seed: int | None = None,
     *,
@@ -252,7 +252,7 @@ def play_tournament(
     matches = []
     with opened(workers) as crew:
         # Workers make their own bots from the names.
-        players: Sequence[str | Agent] = entrants if crew.here else named
+        players: Sequence[AnyAgent] = entrants if crew.here else named
         settings: dict[str, Any] = {"episode": episode, "rules": rules, "progress": progress}
         settings |= {"record": record, "workers": crew}
         for a, b in pairs:

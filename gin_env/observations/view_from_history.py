@@ -4,19 +4,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from gin_env.game import actions as act
 from gin_env.game.cards import NUM_CARDS, card_text, check_mask, lowest_card
 from gin_env.game.engine import LEGAL, NOT_IN_HAND, deal, play
+from gin_env.game.memory import MEMORY, MOST
 from gin_env.game.rules import Rules, cards_in_deck
 from gin_env.game.state import NO_CARD, STATE
 from gin_env.observations.illegal_actions import explain_illegal, why_illegal
 from gin_env.observations.knowledge import cards_missing
-from gin_env.observations.view_records import VIEW
-from gin_env.support.checks import check_integer
+from gin_env.observations.memory import MEANINGS, NUM_MEMORY
+from gin_env.observations.view_records import VIEW, write_view_memories
+from gin_env.support.checks import check_integer, unknown
 from gin_env.support.compilation import kernel
 
 
@@ -32,6 +34,7 @@ def records_of_history(
     hand_number: int,
     rules: Rules,
     random: int,
+    memory: Sequence[Mapping[str, int]],
 ) -> np.ndarray:
     """Return the `VIEW` record (1,) of a hand; see `PlayerView.from_history`."""
     for name, number, most in (
@@ -70,7 +73,29 @@ def records_of_history(
     records = np.zeros(1, VIEW)
     records["public"], records["private"] = state["public"], state["private"][:, player]
     records["player"], records["random"] = player, random
+    _write_counts(records, memory)
     return records
+
+
+def _write_counts(records: np.ndarray, memory: Sequence[Mapping[str, int]]) -> None:
+    """Write both players' counts of the earlier hands. Raises TypeError or ValueError for impossible ones."""
+    public, names = records["public"], MEMORY.names or ()
+    if not isinstance(memory, Sequence) or [isinstance(counts, Mapping) for counts in memory] != [True] * 2:
+        raise TypeError(f"memory must be a mapping of counts for each player, not {memory!r}")
+    for player, name, count in ((seat, *each) for seat in (0, 1) for each in memory[seat].items()):
+        if name not in names:
+            raise ValueError(unknown("count in memory", name, names))
+        most = MOST if public["hand_number"][0] else 0
+        public["memory"][name][0, player] = check_integer(f"{name} in memory", count, 0, most)
+    if (public["memory"]["discards"] > MOST * public["memory"]["first_discards"].astype(int)).any():
+        raise ValueError("memory has discards, but no first_discards")
+    both, numbers = records.repeat(2), np.zeros((2, NUM_MEMORY), np.float32)
+    both["player"] = 0, 1
+    write_view_memories(both, numbers)
+    limit = 1 + 1 / public["rules"]["hand_size"][0]  # with big gin, a player lays down a card more
+    for name, number in zip(MEANINGS, numbers.max(axis=0), strict=True):
+        if not number <= limit:
+            raise ValueError(f"no earlier hands lead to this memory: the share {name} would be {number:.2f}")
 
 
 def _check_event(state: np.ndarray, player: int, action: int, card: int, index: int) -> None:

@@ -5,7 +5,7 @@ Bots and estimators receive batches of `VIEW` records (wrapped in `PlayerView`),
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -106,11 +106,11 @@ class PlayerView:
         hand_number: int = 0,
         rules: RulesLike = None,
         random: int = 0,
+        memory: Sequence[Mapping[str, int]] = ({}, {}),
     ) -> PlayerView:
         """Return a player's view of a hand, from its deal and its actions.
 
-        Use it for hands that this package did not deal, such as those of other programs. The view has no
-        memory of earlier hands: `memories` are zeros, as in the first hand.
+        Use it for hands that this package did not deal, such as those of other programs.
 
         Parameters
         ----------
@@ -122,6 +122,8 @@ class PlayerView:
         scores : of players 0 and 1 before this hand.
         hand_number : hands played before this one.
         random : a number from 0 to 2**64 - 1 by which bots break ties.
+        memory : what players 0 and 1 have shown in the earlier hands of the game, as counts by the names of
+            `gin_env.game.memory.MEMORY`; default: nothing, so `memories` are zeros.
 
         Raises
         ------
@@ -154,6 +156,7 @@ class PlayerView:
                 hand_number=hand_number,
                 rules=check_rules(rules),
                 random=random,
+                memory=memory,
             )
         )
 

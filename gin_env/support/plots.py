@@ -1,4 +1,4 @@
-"""Style of all plots: colours, dashes and a footer. matplotlib is imported on first use.
+"""The style of all plots: colours, dashes and a footer. matplotlib is imported on first use.
 
 The colours are those of the palette of Okabe and Ito (Color Universal Design, 2008), which colour-blind
 people can distinguish, with magenta for its black. Lines also differ in their dashes. The ground is

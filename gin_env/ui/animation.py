@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gin_env.agents import Agent, resolve
+from gin_env.agents import AnyAgent, resolve
 from gin_env.agents.turns import play_bot
 from gin_env.batch import Games
 from gin_env.game.rules import Rules
@@ -24,7 +24,7 @@ _COLOURS = 256
 
 
 def hand_pictures(
-    a: str | Agent, b: str | Agent, seed: int, rules: Rules | None = None, width: int = picture.WIDTH
+    a: AnyAgent, b: AnyAgent, seed: int, rules: Rules | None = None, width: int = picture.WIDTH
 ) -> Iterator[np.ndarray]:
     """Yield pictures of one hand, uint8 (height, width, 3): the deal, then one after each action.
 

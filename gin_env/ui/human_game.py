@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gin_env import agents
-from gin_env.agents import Agent
+from gin_env.agents import AnyAgent
 from gin_env.agents.turns import check_bot_actions
 from gin_env.batch import Games
 from gin_env.game.actions import IllegalActionError, check_action
@@ -56,10 +56,10 @@ class HumanGame:
     """
 
     def __init__(
-        self, opponent: str | Agent = "tonic", seed: int | None = None, rules: RulesLike = None
+        self, opponent: AnyAgent = "tonic", seed: int | None = None, rules: RulesLike = None
     ) -> None:
         self.bot = agents.resolve(opponent, programs=True)
-        self.opponent = opponent if isinstance(opponent, str) else opponent.name
+        self.opponent = opponent if isinstance(opponent, str) else self.bot.name
         self._opponent_is_object = not isinstance(opponent, str)
         self.seed = fresh_seed() if seed is None else check_seed(seed)
         self.rules = check_rules(rules)
@@ -213,7 +213,7 @@ class HumanGame:
 
     @classmethod
     def load(
-        cls, path: str | Path, opponent: str | Agent | None = None, allowed: str | None = None
+        cls, path: str | Path, opponent: AnyAgent | None = None, allowed: str | None = None
     ) -> HumanGame:
         """Return the game that `save` wrote, rebuilt by replaying its actions.
 

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import gymnasium
 import numpy as np
@@ -17,13 +17,15 @@ from pettingzoo.utils import BaseWrapper
 
 from gin_env.support.checks import check_switch
 
+Environment = TypeVar("Environment", bound="gymnasium.Env[Any, Any] | AECEnv[Any, Any, Any]")
+
 
 def rename_entries(
-    env: gymnasium.Env[Any, Any] | AECEnv,
+    env: Environment,
     observation: str = "observation",
     action_mask: str = "action_mask",
     bool_mask: bool = False,
-) -> Any:
+) -> Environment:
     """Return a Gymnasium or PettingZoo (AEC) environment with these names in its observations.
 
     With `bool_mask`, the mask is bool (107,) instead of int8. Other entries keep their names, and the infos
@@ -35,9 +37,9 @@ def rename_entries(
     names = {"observation": observation, "action_mask": action_mask}
     check_switch("bool_mask", bool_mask)
     if isinstance(env, AECEnv):
-        return _RenamedAEC(env, names, bool_mask)
+        return cast(Environment, _RenamedAEC(env, names, bool_mask))
     if isinstance(env, gymnasium.Env):
-        return _RenamedGymnasium(env, names, bool_mask)
+        return cast(Environment, _RenamedGymnasium(env, names, bool_mask))
     raise TypeError(
         f"rename_entries takes an environment of Gymnasium or an AECEnv of PettingZoo, not {env!r}"
     )

@@ -3,20 +3,25 @@
 >>> import gin_env.wrappers.openspiel  # registers the game
 >>> game = pyspiel.load_game("python_gin_env")
 
-The only chance node is the deal, which chooses one of `DEALS` decks. Actions are those of
-`gin_env.game.actions`, the tensor is the observation of `gin_env.observations.observation`, and returns are
-points / 100. A clone copies the whole game with its hidden cards, so a search on clones (such as MCTS) sees
-these cards.
+The only chance node is the deal, which chooses one of `DEALS` decks. With the parameter ``rules``, such as
+``"ranks=3,suits=2,hand_size=2"``, a deck of few cards is dealt in every order and player 1 always deals, so
+that exploitability is exact. Actions are those of `gin_env.game.actions`, the tensor is the observation of
+`gin_env.observations.observation`, and returns are points / 100. A clone copies the whole game with its
+hidden cards, so a search on clones (such as MCTS) sees these cards.
 """
 
 from __future__ import annotations
 
+import math
+from itertools import permutations
 from typing import Any
 
 import numpy as np
 
 from gin_env.batch import Games
 from gin_env.game import actions
+from gin_env.game.cards import cards_of
+from gin_env.game.rules import Rules
 from gin_env.observations.observation import OBSERVATION_SIZE
 
 try:
@@ -43,15 +48,7 @@ _TYPE = pyspiel.GameType(
     provides_information_state_tensor=True,
     provides_observation_string=True,
     provides_observation_tensor=True,
-)
-_INFO = pyspiel.GameInfo(
-    num_distinct_actions=actions.NUM_ACTIONS,
-    max_chance_outcomes=DEALS,
-    num_players=2,
-    min_utility=-MAX_POINTS,
-    max_utility=MAX_POINTS,
-    utility_sum=0.0,
-    max_game_length=MAX_DECISIONS,
+    parameter_specification={"rules": "eaai"},
 )
 
 
@@ -59,7 +56,18 @@ class GinRummyGame(pyspiel.Game):
     """The OpenSpiel game; make it with ``pyspiel.load_game("python_gin_env")``."""
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
-        super().__init__(_TYPE, _INFO, params or {})
+        self.rules = Rules.parse((params or {}).get("rules", "eaai"))
+        self.decks = all_decks(self.rules)
+        info = pyspiel.GameInfo(
+            num_distinct_actions=actions.NUM_ACTIONS,
+            max_chance_outcomes=len(self.decks) or DEALS,
+            num_players=2,
+            min_utility=-MAX_POINTS,
+            max_utility=MAX_POINTS,
+            utility_sum=0.0,
+            max_game_length=MAX_DECISIONS,
+        )
+        super().__init__(_TYPE, info, params or {})
 
     def new_initial_state(self) -> GinRummyState:
         return GinRummyState(self)
@@ -68,12 +76,23 @@ class GinRummyGame(pyspiel.Game):
         return Observer()
 
 
+def all_decks(rules: Rules) -> np.ndarray:
+    """Return every deck that deals differently: int8 (k, deck_size), k = 0 if they are more than `DEALS`."""
+    size, cards = rules.hand_size, cards_of(rules.deck_mask)
+    count = math.factorial(len(cards)) // math.factorial(size) ** 2
+    decks = permutations(cards) if count <= DEALS else ()
+    hands = [slice(player, 2 * size, 2) for player in (0, 1)]  # dealt alternately; their order is the same
+    once = [deck for deck in decks if all(sorted(deck[hand]) == [*deck[hand]] for hand in hands)]
+    return np.array(once, np.int8).reshape(-1, len(cards))
+
+
 class GinRummyState(pyspiel.State):
     """One hand: not dealt yet, being played, or over."""
 
     def __init__(self, game: GinRummyGame) -> None:
         super().__init__(game)
-        self.games = Games(1)
+        self.games = Games(1, game.rules)
+        self.decks = game.decks
         self.dealt = False
 
     def current_player(self) -> int:
@@ -85,7 +104,8 @@ class GinRummyState(pyspiel.State):
         return self.dealt and bool(self.games.done[0])
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        return [(deal, 1 / DEALS) for deal in range(DEALS)]
+        count = len(self.decks) or DEALS
+        return [(deal, 1 / count) for deal in range(count)]
 
     def _legal_actions(self, player: int) -> list[int]:
         return self.games.masks(self.games.everyone)[0].nonzero()[0].tolist()
@@ -97,6 +117,8 @@ class GinRummyState(pyspiel.State):
         else:
             self.dealt = True
             self.games.start(everyone, np.array([SEED], np.uint64), np.array([action], np.uint64))
+            if len(self.decks):
+                self.games.fix_deals(0, [self.decks[action]], 1)
 
     def _action_to_string(self, player: int, action: int) -> str:
         return f"deal {action}" if player < 0 else actions.describe(action)

@@ -36,11 +36,11 @@ from gin_env.agents.policies.policy_networks import ACTIVATIONS, save_network
 from gin_env.agents.policies.sb3_weights import actor_of
 from gin_env.batch import check_actions
 from gin_env.envs.encoder import Observation, row
-from gin_env.envs.learner_seat import LearnerSeat, Opponents, Options, check_seeds, hand_results
-from gin_env.envs.snapshots import Restorable
+from gin_env.envs.learner_seat import LearnerSeat, Opponents, Options, Seated, check_seeds
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.rules import RulesLike
 from gin_env.observations.observation import OBSERVATION_SIZE
+from gin_env.support.checks import check_choice
 from gin_env.support.threads import warn_if_threads_compete
 from gin_env.wrappers.candidate_policy import SB3CandidatePolicy
 
@@ -64,6 +64,8 @@ def save_policy(model: MaskablePPO, path: str | Path) -> None:
     from any environment of this package. Raises ValueError for other policies, and for a model that does not
     say how it was trained.
     """
+    if not isinstance(model.policy, SB3CandidatePolicy):
+        check_inputs(model.policy.observation_space, type(model.policy).__name__)
     training = training_of(model)
     provenance = {"decisions": model.num_timesteps}
     if isinstance(model.policy, SB3CandidatePolicy):
@@ -77,7 +79,6 @@ def save_policy(model: MaskablePPO, path: str | Path) -> None:
         save_candidate_policy(path, network, rules, provenance, episode)
         return
     activation = {name: kind for kind, name in ACTIVATIONS.items()}.get(model.policy.activation_fn, "unknown")
-    check_inputs(model.policy.observation_space, type(model.policy).__name__)
     network = actor_of(model.policy.state_dict(), activation)
     frozen = FrozenPolicy(model.policy)
     inputs = torch.rand(64, NUM_ACTIONS + OBSERVATION_SIZE, generator=torch.Generator().manual_seed(0))
@@ -94,10 +95,11 @@ def save_policy(model: MaskablePPO, path: str | Path) -> None:
     save_network(path, network, training, provenance)
 
 
-class GinRummyVecEnv(Restorable, VecEnv):
+class GinRummyVecEnv(Seated, VecEnv):
     """`num_envs` games against bots, as one SB3 environment.
 
-    Other parameters are those of `gin_env.envs.gymnasium_env.GinRummyEnv`. Observations are float32
+    Other parameters are those of `gin_env.envs.gymnasium_env.GinRummyEnv`; the only ``render_mode`` is
+    ``"rgb_array"``, for `render` and SB3's ``VecVideoRecorder``. Observations are float32
     (num_envs, OBSERVATION_SIZE). With ``candidates=True``, which `SB3CandidatePolicy` needs, they are dicts
     with this array (``"observation"``) and the three `ENTRIES` of `gin_env.observations.candidates`. With
     ``memory=True`` they are dicts with the entry ``"memory"`` as well. An array is never overwritten while
@@ -117,11 +119,14 @@ class GinRummyVecEnv(Restorable, VecEnv):
         rules: RulesLike = None,
         *,
         seed: int | None = None,
+        render_mode: str | None = None,
         **options: Unpack[Options],
     ) -> None:
         warn_if_threads_compete()
+        if render_mode is not None:
+            check_choice("render_mode", render_mode, ["rgb_array"])
         self.seat = LearnerSeat(num_envs, opponent, rules, mask=False, **options)
-        self.render_mode = None
+        self.render_mode = render_mode
         self._started = time.time()
         self._returns = np.zeros(num_envs)
         self._lengths = np.zeros(num_envs, np.int64)
@@ -129,6 +134,7 @@ class GinRummyVecEnv(Restorable, VecEnv):
         self._masks = np.zeros((num_envs, NUM_ACTIONS), np.int8)
         self._begun = False
         super().__init__(num_envs, self.seat.space, spaces.Discrete(NUM_ACTIONS))
+        self.metadata: dict[str, Any] = self.metadata | {"render_fps": 2}
         if seed is not None:
             self.seed(seed)
 
@@ -173,7 +179,7 @@ class GinRummyVecEnv(Restorable, VecEnv):
 
     def _fill_infos(self, infos: list[dict[str, Any]], ended: np.ndarray) -> None:
         observations = self.seat.observe(self.seat.masks()[ended], ended)
-        results = {name: each.tolist() for name, each in hand_results(self.seat, ended).items()}
+        results = {name: each.tolist() for name, each in self.seat.hand_results(ended).items()}
         returns, lengths = self._returns[ended].tolist(), self._lengths[ended].tolist()
         seconds = round(time.time() - self._started, 6)
         for index, game in enumerate(ended.tolist()):
@@ -189,16 +195,13 @@ class GinRummyVecEnv(Restorable, VecEnv):
         """Return a new array with 1 for each legal action, int8 (num_envs, 107)."""
         return self._masks.copy()
 
-    def set_opponents(self, opponent: Opponents, weights: Sequence[float] | None = None) -> None:
-        """Change the opponents, from the next hand of each game; see `LearnerSeat.set_opponents`."""
-        self.seat.set_opponents(opponent, weights)
+    def get_images(self) -> Sequence[np.ndarray | None]:
+        """Return pictures of at most 16 games with both hands: uint8 (320, 480, 3), one alone (640, 960, 3).
 
-    def describe_training(self) -> dict[str, Any]:
-        """Return a description of the training to keep with a model: rules, episode, estimator and layout.
-
-        Models store it with the observation space.
+        `render` puts them into one picture. Without ``render_mode="rgb_array"`` there are none.
         """
-        return self.seat.describe_training()
+        width = 960 if self.num_envs == 1 else 480
+        return self.seat.pictures(16, width) if self.render_mode else [None] * self.num_envs
 
     def close(self) -> None:
         """Do nothing, since there are no resources to release."""

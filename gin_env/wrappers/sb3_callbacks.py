@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
@@ -28,9 +29,8 @@ from gin_env.batch import Episode
 from gin_env.matches.matches import check_games, play_match
 from gin_env.support.checks import check_integer, check_number
 from gin_env.support.tensor_files import read_tensors, write_tensors
-from gin_env.training.checkpoints import Tensors, by_prefix, prefixed
+from gin_env.training.checkpoints import Tensors, by_prefix, optimizer_tensors, prefixed, restore_optimizer
 from gin_env.wrappers.candidate_policy import SB3CandidatePolicy
-from gin_env.wrappers.checkpoints import model_tensors, restore_model
 from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy
 
 POLICY_FILE = "policy.safetensors"
@@ -264,3 +264,36 @@ def index_to_drop(taken_after: Sequence[int]) -> int:
     steps = np.array(taken_after)
     gaps = (steps[2:] - steps[:-2]) / np.maximum(steps[-1] - steps[1:-1], 1)
     return 1 + int(np.argmin(gaps)) if len(gaps) else 0
+
+
+def model_tensors(model: MaskablePPO) -> Tensors:
+    """Return everything that training changes in a model: network, optimizer and random generators.
+
+    The generators are the global ones of torch and NumPy, both of which SB3 uses.
+    """
+    _, keys, position, *_ = np.random.get_state()  # noqa: NPY002 (SB3 draws its minibatches from it)
+    random = {
+        "numpy": torch.from_numpy(np.append(keys, position).astype(np.int64)),
+        "torch": torch.get_rng_state(),
+    }
+    return (
+        prefixed("policy", model.policy.state_dict())
+        | prefixed("optimizer", optimizer_tensors(model.policy.optimizer))
+        | prefixed("random", random)
+    )
+
+
+def restore_model(model: MaskablePPO, tensors: Tensors) -> None:
+    """Restore a model with the same settings from the result of `model_tensors`.
+
+    Raises ValueError if the tensors do not fit the model.
+    """
+    groups = by_prefix(tensors)
+    try:
+        model.policy.load_state_dict(groups["policy"])
+        restore_optimizer(model.policy.optimizer, groups.get("optimizer", {}))
+    except (RuntimeError, ValueError) as error:
+        raise ValueError(f"the checkpoint is of a model with other settings: {error}") from error
+    torch.set_rng_state(groups["random"]["torch"])
+    *keys, position = groups["random"]["numpy"].tolist()
+    np.random.set_state(("MT19937", np.array(keys, np.uint32), position, 0, 0.0))  # noqa: NPY002

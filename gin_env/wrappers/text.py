@@ -78,7 +78,8 @@ class TextGinRummy(Restorable, gymnasium.Env):
             self._misses += 1
             lost = self._misses >= self.patience
             end = "That was the last chance: the episode is lost." if lost else self._position()
-            return f"Not possible: {error}\n\n{end}", -1.0 if lost else 0.0, lost, False, self._info({})
+            info = self.game._observe()[1] | ({"outcome": "illegal"} if lost else {})
+            return f"Not possible: {error}\n\n{end}", -1.0 if lost else 0.0, lost, False, self._info(info)
         said = self._position()
         if not over and games.state["public"]["hand_number"][0] > hand:
             said = f"The last hand is over: {result_in_words(games.results[0], LEARNER)}.\n\n{said}"

@@ -299,6 +299,11 @@ def test_network_that_could_not_be_played_is_not_saved(folder):
         (Net(), {"width": 3}, "cannot be made with .*width.*settings"),
         (Narrow(), {}, r"Narrow must map \(n, \d+\) to logits \(n, 107\), not"),
         (Local(), {}, "must be defined at the top level of a module"),
+        (
+            torch.nn.Sequential(torch.nn.Linear(9, 107)),
+            {},
+            r"a class of your own:\n    class Net\(nn.Sequential\):",
+        ),
         (Ordered(-float("inf")), {}, "some numbers of offset are not finite"),
     ]:
         with pytest.raises(ValueError, match=message):

@@ -16,13 +16,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from played_positions import simple_views
+from played_positions import as_games, redealt, same_records, simple_views
 from referencing import Registry, Resource
 
 from gin_env import PlayerView, actions, agents, cards, play_match
 from gin_env.agents import protocol
 from gin_env.agents.process import ProcessBot, ProcessBotError
 from gin_env.agents.protocol import ProtocolError
+from gin_env.batch import Games
 from gin_env.cli import app
 from gin_env.matches.serving import serve
 
@@ -71,7 +72,7 @@ def test_question_contains_exactly_what_the_player_saw():
         message = json.loads(protocol.line(protocol.question(view, number)))
         SCHEMA.validate(message)
         told = protocol.read_question(message)
-        for name in ("masks", "observations", "history", "stock_draws"):
+        for name in ("masks", "observations", "memories", "history", "stock_draws"):
             np.testing.assert_array_equal(getattr(told, name)(), getattr(view, name)())
         assert told.records["random"] == view.records["random"]
         mover = message["player"]
@@ -80,6 +81,51 @@ def test_question_contains_exactly_what_the_player_saw():
             assert not (hidden and "card" in event)
             kinds.add((event["player"] == mover, event["action"].split()[0], "card" in event))
     assert len(kinds) >= 7
+
+
+def later_positions(games=24, steps=90):
+    """Return games of `simple` against itself, most of them in a later hand, and the views to move."""
+    table, bot = Games(games, episode="game"), agents.make("simple")
+    table.start(seed=4)
+    for _ in range(steps):
+        playing = table.everyone[~table.done]
+        table.play(playing, bot.act(table.views(playing)))
+    playing = table.everyone[~table.done]
+    return table, playing, table.views(playing)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", ["policy-memory", "search:samples=4"])
+def test_served_bot_remembers_the_earlier_hands(name):
+    bot = agents.make(name)
+    *_, view = later_positions()
+    assert view.memories().any(axis=1).sum() > 12
+    questions = [protocol.question(each, number) for number, each in enumerate(view)]
+    answers = served(*json.loads(json.dumps(questions)), bot=name)
+    chosen = [protocol.read_answer(answer, number) for number, answer in enumerate(answers)]
+    assert chosen == bot.act(view).tolist()
+    for message, each in zip(questions, view, strict=True):
+        SCHEMA.validate(message)
+        told = protocol.read_question(message)
+        assert same_records(told.records["public"]["memory"], each.records["public"]["memory"])
+
+
+def test_hidden_cards_do_not_change_a_question_of_a_later_hand():
+    table, playing, view = later_positions()
+    for game, each in zip(playing.tolist(), view, strict=True):
+        player = int(each.records["player"][0])
+        again = as_games(redealt(table.state[[game]], table.rules, player, seed=1), table.rules)
+        hidden = again.views(again.everyone)
+        assert protocol.question(hidden, 1) == protocol.question(each, 1)
+
+
+def test_program_of_version_1_is_asked_without_memory(tmp_path):
+    action = (
+        "print(json.dumps({'type': 'action', 'number': message['number'], 'action': message['legal'][-1]}"
+    )
+    bot = ProcessBot(program(tmp_path, f"assert 'memory' not in message\n{action}), flush=True)"), seconds=30)
+    *_, view = later_positions()
+    assert bot.act(view[:2]).tolist() == [int(mask.nonzero()[0][-1]) for mask in view[:2].masks()]
 
 
 def test_served_bot_decides_like_the_bot():
@@ -91,9 +137,10 @@ def test_served_bot_decides_like_the_bot():
     assert [protocol.read_answer(answer, number) for number, answer in enumerate(answers)] == expected
 
 
-def test_served_bot_reports_that_it_is_ready_with_its_name():
-    ready = served({"type": "hello", "protocol": 1}, bot="simple:knock_at=4")[0]
-    assert ready == {"type": "ready", "protocol": 1, "name": "simple:knock_at=4"}
+@pytest.mark.parametrize("version", [1, 2])
+def test_served_bot_reports_that_it_is_ready_with_its_name(version):
+    ready = served({"type": "hello", "protocol": version}, bot="simple:knock_at=4")[0]
+    assert ready == {"type": "ready", "protocol": version, "name": "simple:knock_at=4"}
     SCHEMA.validate(ready)
 
 
@@ -108,7 +155,7 @@ QUESTION = protocol.question(POSITIONS[60], 5)
         ("[1, 2]\n", "not a JSON object"),
         ("[" * 50_000 + "\n", "not valid JSON"),
         ("x" * 200_000 + "\n", "more than 100,000 characters"),
-        ({"type": "hello", "protocol": 2}, "protocol must be 1, not 2"),
+        ({"type": "hello", "protocol": 3}, "protocol must be 1 or 2, not 3"),
         ({"type": "resign"}, "type must be 'hello' or 'decide'"),
         (QUESTION | {"number": "5"}, "number must be an integer"),
         ({"type": "decide", "number": 5}, "lacks 'player'"),
@@ -119,6 +166,8 @@ QUESTION = protocol.question(POSITIONS[60], 5)
         (QUESTION | {"rules": {"ranks": 0}}, "describes an impossible hand"),
         (QUESTION | {"rules": {"jokers": 2}}, "describes an impossible hand"),
         (QUESTION | {"scores": [0, 0, 0]}, "describes an impossible hand"),
+        (QUESTION | {"memory": [{"knocks": 1}, {}], "hand_number": 0}, "an impossible hand"),
+        (QUESTION | {"memory": 3}, "an impossible hand"),
         (QUESTION | {"player": 1 - QUESTION["player"]}, "lacks 'card'"),
     ],
 )

@@ -36,6 +36,35 @@ def play_episode(env: GinRummyEnv, seed: int | None = None, choose=last_legal) -
     return seen
 
 
+KEYS = {"action_mask", "opponent", "outcome", "won", "points", "turns"}
+
+
+def test_info_keys_never_change():
+    """Replay buffers allocate a column per key, from the first info that they see."""
+    env = gymnasium.make(ID, opponent="random")
+    _, info = env.reset(seed=1)
+    over = False
+    while not over:
+        assert set(info) == KEYS
+        assert (info["opponent"], info["outcome"], info["won"]) == ("random", "undecided", False)
+        *_, over, _, info = env.step(last_legal(info["action_mask"]))
+    assert set(info) == KEYS
+    assert (info["opponent"], info["outcome"] != "undecided") == ("random", True)
+
+    batch = gymnasium.make_vec(ID, 4, opponent=["random", "simple"], autoreset_mode="NextStep")
+    _, infos = batch.reset(seed=1)
+    kinds = {name: value.dtype.kind for name, value in infos.items()}
+    assert set(kinds) == KEYS | {f"_{name}" for name in KEYS}
+    ended = 0
+    for _ in range(60):
+        *_, over, _, infos = batch.step(infos["action_mask"].argmax(axis=1))
+        assert {name: value.dtype.kind for name, value in infos.items()} == kinds
+        assert ((infos["outcome"] != "undecided") == over).all()
+        assert set(infos["opponent"]) <= {"random", "simple"}
+        ended += over.sum()
+    assert ended
+
+
 @pytest.mark.parametrize("episode", ["hand", "game"])
 @pytest.mark.compiled
 def test_gymnasium_checker_passes(episode):

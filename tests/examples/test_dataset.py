@@ -5,10 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import gymnasium
 import numpy as np
 import pytest
 
-from examples import dataset
+from examples import dataset, minari_dataset
 from gin_env import Rules, estimators
 from gin_env.game.cards import NUM_CARDS
 
@@ -145,3 +146,28 @@ def test_data_set_carries_its_rules(tmp_path):
     card = (tmp_path / "README.md").read_text()
     assert "--rules straight" in card
     assert "rules are gin-env's `straight`" in card
+
+
+@pytest.mark.filterwarnings("ignore:.*is set to None")  # author, address of the code
+def test_minari_episodes_are_those_of_the_environment(made, tmp_path, monkeypatch):
+    (hands, *_) = dataset.load(made)
+    found = list(minari_dataset.episodes(hands))
+    assert len(found) > 1.9 * len(hands)
+    env = gymnasium.make("gin_env/GinRummy-v0", opponent="simple")
+    for episode in found[:20]:
+        count = len(episode["actions"])
+        seen = episode["observations"]
+        assert seen["observation"].shape == (count + 1, *env.observation_space["observation"].shape)
+        assert seen["action_mask"][np.arange(count), episode["actions"]].all()
+        assert not seen["action_mask"][-1].any()
+        assert episode["terminations"].tolist() == [False] * (count - 1) + [True]
+        assert episode["rewards"][:-1].sum() == 0
+    points = {abs(round(100 * episode["rewards"][-1])) for episode in found}
+    assert points == set(hands.points.tolist())
+    minari = pytest.importorskip("minari")
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    assert minari_dataset.export(made, "gin-rummy/simple-v0") >= 380
+    read = minari.load_dataset("gin-rummy/simple-v0")
+    first = read[0]
+    np.testing.assert_array_equal(first.observations["observation"], found[0]["observations"]["observation"])
+    assert read.recover_environment().unwrapped.seat.opponent_name(0) == "simple"

@@ -279,14 +279,15 @@ def compare_learners(rules: Rules, episode: str, reward: str, seed: int, steps: 
             assert (earned, ended) == (rewards[game], over[game])
             compare_observation(alone, table.game, 0, table.legal())
             assert info.pop("action_mask").tolist() == mask_of_actions(table.legal())
+            given = infos["final_info"] if ended else infos
+            assert {name: given[name][game].item() for name in info} == info
+            assert info.pop("opponent") in [bot.name for bot in bots]
             if ended:
                 compare_observation(infos["final_obs"][game], table.game, 0, [])
-                assert {name: infos["final_info"][name][game].item() for name in info} == info
-                assert info.pop("opponent") in [bot.name for bot in bots]
                 assert info == table.result()
                 table.outcomes["illegal"] += table.lost
                 table.begin()
                 compare_observation(env.reset()[0], table.game, 0, table.legal())
             else:
-                assert not info
+                assert info == {"outcome": "undecided", "won": False, "points": 0, "turns": 0}
     return sum((table.outcomes for table in tables), Counter())

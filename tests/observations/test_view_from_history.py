@@ -34,6 +34,7 @@ def told_again(games, index, player):
         hand_number=int(public["hand_number"]),
         rules=rules,
         random=int(games.views([index]).records["random"][0]),
+        memory=[{name: int(counts[name]) for name in counts.dtype.names} for counts in public["memory"]],
     )
 
 
@@ -52,7 +53,7 @@ def test_view_from_history_equals_the_games_view(rules):
         view = games.views(running)
         for index, seen in zip(running.tolist(), view, strict=True):
             told = told_again(games, index, int(seen.records["player"][0]))
-            for name in ("masks", "observations", "history", "stock_draws"):
+            for name in ("masks", "observations", "memories", "history", "stock_draws"):
                 np.testing.assert_array_equal(getattr(told, name)(), getattr(seen, name)())
             assert simple.act(told) == simple.act(seen)
             compared += 1
@@ -61,7 +62,7 @@ def test_view_from_history_equals_the_games_view(rules):
     assert games.state["public"]["hand_number"].max() > 0
 
 
-def test_view_from_history_remembers_nothing_of_earlier_hands():
+def test_view_from_history_remembers_no_earlier_hands_by_default():
     view = PlayerView.from_history(HAND, UPCARD, player=1, dealer=0, scores=(20, 30), hand_number=3)
     assert not view.memories().any()
 
@@ -130,6 +131,16 @@ def test_numpy_cards_are_cards(dtype):
         ({"history": [PASS, PASS, DRAW_STOCK, 20, DRAW_STOCK]}, ValueError, "does not say which card"),
         ({"rules": Rules(ranks=7, hand_size=7)}, ValueError, "must hold 7 cards"),
         ({"history": [0.5]}, TypeError, "an action must be an integer"),
+        ({"memory": ({},)}, TypeError, "memory must be a mapping of counts for each player"),
+        ({"memory": ({"knocks": 1}, {})}, ValueError, "knocks in memory must be from 0 to 0"),
+        ({"memory": ({}, {"knock": 0}), "hand_number": 2}, ValueError, "unknown count in memory 'knock'"),
+        ({"memory": ({}, {"gins": -1}), "hand_number": 2}, ValueError, "gins in memory must be from 0"),
+        ({"memory": ({}, {"discards": 5}), "hand_number": 2}, ValueError, "but no first_discards"),
+        (
+            {"memory": ({}, {"discards": 9, "first_discards": 3, "knocks": 3}), "hand_number": 2},
+            ValueError,
+            "no earlier hands lead to this memory: the share knocks would be 1.50",
+        ),
     ],
 )
 def test_invalid_arguments_are_refused(changed, error, message):

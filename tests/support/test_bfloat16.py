@@ -10,7 +10,7 @@ from gin_env.agents.policies.candidate_network import NUM_CONTEXT, CandidateScor
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
 from gin_env.matches.matches import play_match  # noqa: E402
 from gin_env.observations.candidates import NUM_FEATURES  # noqa: E402
-from gin_env.support.bfloat16 import multiply  # noqa: E402
+from gin_env.support.torch_extra import multiply  # noqa: E402
 
 
 @pytest.mark.parametrize("num_rows", [2, 11])

@@ -42,6 +42,14 @@ def test_integers_of_any_type_are_accepted(taker, value):
     TAKERS[taker](value)
 
 
+def test_action_may_be_a_tensor():
+    torch = pytest.importorskip("torch")
+    assert check_action(torch.tensor(30)) == check_action(np.array(30)) == 30
+    for wrong in (torch.tensor(1.0), torch.tensor(True), torch.tensor([1]), np.array([1])):
+        with pytest.raises(TypeError, match="an action must be an integer"):
+            check_action(wrong)
+
+
 def test_durations_are_refused():
     with pytest.raises(TypeError, match="held must be a number, not"):
         check_number("held", np.timedelta64(1, "s"), 0, 2)

@@ -99,7 +99,7 @@ def test_new_card_policy_draws_and_passes_at_random():
 def test_policy_that_reads_candidate_entries_is_refused():
     model = MaskablePPO("MultiInputPolicy", GinRummyVecEnv(2, candidates=True), n_steps=8, batch_size=8)
     model.gin_env = model.env.describe_training()
-    with pytest.raises(ValueError, match=r"reads .*candidate_rows.*CandidatePolicyBot\.snapshot"):
+    with pytest.raises(ValueError, match=r"reads .*candidate_rows.*write a bot"):
         save_policy(model, "never_written.safetensors")
 
 
@@ -175,6 +175,7 @@ def test_environment_id_with_module_imports_the_package():
 
 NEEDS = {
     "cleanrl": "torch",
+    "dqn": "torch",
     "sb3": "sb3_contrib",
     "rllib_ppo": "ray",
     "rllib_league": "ray",

@@ -68,3 +68,21 @@ def test_state_is_reproduced_by_its_history():
     assert again.returns() == state.returns()
     assert game.num_distinct_actions() == NUM_ACTIONS
     assert game.min_utility() <= state.returns()[0] <= game.max_utility()
+
+
+def test_small_deck_is_dealt_in_every_order():
+    """OpenSpiel's exploitability is exact: all deals are chance outcomes, and the payoffs are zero-sum."""
+    rules = "ranks=3,suits=2,hand_size=2,knock_limit=3,stock_floor=0,max_turns=1,opening_offer=false"
+    game = pyspiel.load_game("python_gin_env", {"rules": rules})
+    root = game.new_initial_state()
+    deals = [root.child(deal) for deal, _ in root.chance_outcomes()]
+    assert len(deals) == game.max_chance_outcomes() == 15 * 6 * 2
+    seen = [deal.observation_tensor(0) + deal.observation_tensor(1) for deal in deals]
+    assert len({tuple(both) for both in seen}) == len(deals)
+    assert {deal.current_player() for deal in deals} == {0}
+    state = deals[7]
+    while not state.is_terminal():
+        state = state.child(state.legal_actions()[-1])
+    assert sum(state.returns()) == 0
+    with pytest.raises(ValueError, match="unknown rule"):
+        pyspiel.load_game("python_gin_env", {"rules": "jokers=2"})

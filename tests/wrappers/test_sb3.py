@@ -5,15 +5,17 @@ from __future__ import annotations
 import csv
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
+import gymnasium
 import numpy as np
 import pytest
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks
 from stable_baselines3.common.env_checker import check_env
-from stable_baselines3.common.vec_env import VecEnvWrapper, VecMonitor
+from stable_baselines3.common.vec_env import VecEnvWrapper, VecMonitor, VecNormalize
 
 from gin_env import IllegalActionError, Rules, agents, play_match
 from gin_env.agents.policies.policy import FrozenPolicy, PolicyBot, describe_training, sample_actions
@@ -87,6 +89,39 @@ def test_environment_works_inside_sb3_wrappers(tmp_path):
     model.learn(4 * 32)
     env.close()
     assert (tmp_path / "monitor.csv").read_text().count("\n") > 3
+
+
+def test_pictures_of_the_games_go_through_sb3_wrappers():
+    env = VecNormalize(GinRummyVecEnv(20, "random", seed=1, render_mode="rgb_array"))
+    env.reset()
+    images = env.get_images()
+    assert (len(images), images[0].shape, images[0].dtype) == (16, (320, 480, 3), np.uint8)
+    assert env.render().shape == (4 * 320, 4 * 480, 3)
+    assert (env.render_mode, env.unwrapped.metadata["render_fps"]) == ("rgb_array", 2)
+    assert GinRummyVecEnv(2).get_images() == [None, None]
+    with pytest.raises(ValueError, match="unknown render_mode 'human'; choose from rgb_array"):
+        GinRummyVecEnv(2, render_mode="human")
+
+
+def test_policy_with_an_observation_of_its_own_says_which_bot_to_write(tmp_path):
+    class Cards(gymnasium.ObservationWrapper):
+        observation_space = gymnasium.spaces.Box(0, 1, (52,))
+
+        def observation(self, observation):
+            return observation[:52]
+
+    env = Cards(gymnasium.make("gin_env/GinRummy-v0", opponent="random", flat=True).unwrapped)
+    model = MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=32, device="cpu")
+    for use in (
+        agents.resolve,
+        PolicyBot.snapshot,
+        lambda model: save_policy(model, tmp_path / "p.safetensors"),
+    ):
+        with pytest.raises(ValueError, match=r"reads \(52,\), not .*write a bot") as caught:
+            use(model)
+    namespace = {"model": model, "my_inputs": lambda view: view.observations()[:, :52]}
+    exec(textwrap.dedent(str(caught.value).partition(":\n")[2]), namespace)
+    assert play_match(namespace["Mine"](), "random", 4, seed=1, episode="hand").bots[0] == "Mine"
 
 
 def test_evaluation_needs_no_monitor_and_takes_the_points_that_a_wrapper_hides():

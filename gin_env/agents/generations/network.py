@@ -16,10 +16,9 @@ from gin_env.observations.candidates import NUM_FEATURES
 from gin_env.observations.observation import LAYOUT, OBSERVATION_SIZE
 from gin_env.observations.parts import describe_parts, place_columns
 from gin_env.observations.views import PlayerView
-from gin_env.support.bfloat16 import multiply
 from gin_env.support.checks import check_integer
 from gin_env.support.tensor_files import NetworkFormat
-from gin_env.support.torch_extra import nn, torch
+from gin_env.support.torch_extra import multiply, nn, torch
 
 FORMAT = NetworkFormat("generation network", "2", "gin-rummy train generations")
 MAX_UNITS = 4096

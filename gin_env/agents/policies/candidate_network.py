@@ -35,10 +35,9 @@ from gin_env.observations.candidates import (
 )
 from gin_env.observations.memory import NUM_MEMORY
 from gin_env.observations.parts import describe_parts, place_columns
-from gin_env.support.bfloat16 import multiply
 from gin_env.support.checks import check_choice, check_integer, check_switch
 from gin_env.support.tensor_files import NetworkFormat, check_ending
-from gin_env.support.torch_extra import nn, torch
+from gin_env.support.torch_extra import multiply, nn, torch
 
 FORMAT = NetworkFormat("candidate policy", "2", "gin-rummy train")
 MAX_UNITS = 4096

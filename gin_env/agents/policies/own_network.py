@@ -34,6 +34,13 @@ def save_own_network(
     settings = dict(settings or {})
     training = describe_training() if training is None else training
     kind = type(network)
+    if kind.__module__.startswith("torch."):
+        raise ValueError(
+            f"a plain {kind.__name__} cannot be made again from its name; build it in a class of your own:\n"
+            f"    class Net(nn.{kind.__name__}):\n"
+            "        def __init__(self):\n"
+            "            super().__init__(...)  # what you passed here"
+        )
     if not kind.__qualname__.isidentifier():
         raise ValueError(f"{kind.__qualname__} must be defined at the top level of a module")
     copied = _fill(kind, settings, network.state_dict(), path)

@@ -243,9 +243,11 @@ def check_inputs(space: Any, name: str) -> None:
     known = space.shape == (OBSERVATION_SIZE,) or set(entries or ()) == {"observation", "action_mask"}
     if not known:
         raise ValueError(
-            f"{name} reads {space.shape if entries is None else ', '.join(entries)}; a PolicyBot reads the "
-            f"observation ({OBSERVATION_SIZE},), alone or in a dict with action_mask, and "
-            "gin_env.agents.policies.candidate_policy.CandidatePolicyBot.snapshot copies a SB3CandidatePolicy"
+            f"{name} reads {space.shape if entries is None else ', '.join(entries)}, not the observation "
+            f"({OBSERVATION_SIZE},), alone or with action_mask; write a bot that makes its inputs:\n"
+            "    class Mine:\n"
+            "        def act(self, view):\n"
+            "            return model.predict(my_inputs(view), action_masks=view.masks())[0]"
         )
 
 

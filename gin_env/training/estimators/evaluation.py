@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from gin_env import agents, estimators
-from gin_env.agents import Agent
+from gin_env.agents import Agent, AnyAgent
 from gin_env.estimators.base import Estimator, advance_slots
 from gin_env.estimators.public_history import known_cards
 from gin_env.game.rules import MAX_TURNS, Rules
@@ -141,7 +141,7 @@ def evaluate_estimators(
     members: Sequence[str | Estimator],
     hands: int = 50_000,
     seed: int = 0,
-    opponent: str | Agent = "simple",
+    opponent: AnyAgent = "simple",
     progress: Callable[[int], object] | None = None,
     rules: Rules | None = None,
 ) -> Evaluation:

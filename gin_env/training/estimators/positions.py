@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gin_env import agents
-from gin_env.agents import Agent
+from gin_env.agents import AnyAgent
 from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
 from gin_env.game.cards import card_columns
@@ -41,7 +41,7 @@ class Positions:
 
 
 def play_hands(
-    bots: Sequence[str | Agent], hands: int, seed: int, rules: Rules | None = None
+    bots: Sequence[AnyAgent], hands: int, seed: int, rules: Rules | None = None
 ) -> Iterator[tuple[Games, np.ndarray]]:
     """Play hands, and yield the games and the indices of unfinished ones after the deal and each action.
 
