@@ -98,7 +98,14 @@ class Page:
     def wait_for(self, expression: str) -> None:
         """Return once an expression is true; an error while the page loads counts as false."""
         careful = f"(() => {{ try {{ return Boolean({expression}) }} catch {{ return false }} }})()"
-        self.wait_until(lambda: self.value(careful), expression)
+
+        def holds() -> bool:
+            try:
+                return bool(self.value(careful))
+            except RuntimeError:  # the page that was asked has just been left
+                return False
+
+        self.wait_until(holds, expression)
 
     def wait_until(self, happened: Callable[[], Any], what: str = "it") -> Any:
         until = time.monotonic() + PATIENCE

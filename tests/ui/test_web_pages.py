@@ -369,8 +369,9 @@ def test_game_in_progress_is_ended_only_after_a_question(play_server, browser):
 
 HAND_IN_VIEW = """(() => {
   const boxes = [...document.querySelectorAll('#hand button')].map((e) => e.getBoundingClientRect());
-  return boxes.every((box) => Math.abs(box.top - boxes[0].top) < 1 && box.left >= 0 && box.right <= innerWidth + 1)
-    && boxes[0].width >= 40 && document.documentElement.scrollWidth <= innerWidth;
+  const inside = (box) => box.left >= 0 && box.right <= innerWidth + 1;
+  return boxes.every((box) => Math.abs(box.top - boxes[0].top) < 1 && inside(box)) && boxes[0].width >= 40
+    && document.documentElement.scrollWidth <= innerWidth;
 })()"""
 
 
