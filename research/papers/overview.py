@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gin_env.support.plots import GREEN, GREY, ORANGE, RED, SKY, new_figure, save_figure
 from research.reproduce.tables import Row, markdown
+from research.reproduce.verdicts import MARKS
 
 PAPERS = {
     "Gallucci et al. 2021": ("000/claims",),
@@ -18,6 +19,7 @@ PAPERS = {
 }
 """The experiments whose tables have the claims of each paper."""
 VERDICTS = {"agrees": GREEN, "fitted": SKY, "undecided": GREY, "differs": RED, "not testable": ORANGE}
+SIGNS = "".join(MARKS.values()) + " "
 SCORING = "their networks, their scoring"
 """Column of the verdicts of 003/authors-scoring that count."""
 
@@ -44,7 +46,7 @@ def verdicts(text: str) -> list[str]:
         if heads := {"verdict", SCORING} & set(cells):
             place = cells.index(heads.pop())
         elif len(cells) > place > 0:
-            found += [word for word in VERDICTS if cells[place].lstrip("✓✗? ").startswith(word)]
+            found += [word for word in VERDICTS if cells[place].lstrip(SIGNS).startswith(word)]
     return found
 
 
