@@ -29,7 +29,7 @@ from gin_env.ui.seat import describe_seat
 from gin_env.ui.web.sessions import Sessions
 
 DOCS = Path(__file__).parent
-SEED = 14
+SEED, REVIEWED_SEED = 14, 2
 TERMINALS = {"play.png": (80, 24), "play_small.png": (60, 20), "play_large.png": (120, 40)}
 PAGES = {
     "play_phone.png": {"width": 390, "height": 780, "phone": True},
@@ -52,6 +52,17 @@ def moment() -> HumanGame:
             if game.view.records["public"]["hand_number"][0] == 1 and len(melds) >= 2:
                 return game
             game.act(int(adviser.act(game.view)[0]))
+
+
+def ended_hand() -> HumanGame:
+    """Return a game after its first hand, in which the player made mistakes."""
+    game, player = HumanGame("tonic", REVIEWED_SEED), agents.make("simple")
+    while game.ended is None:
+        if game.waits_for_bot:
+            game.let_bot_act()
+        else:
+            game.act(int(player.act(game.view)[0]))
+    return game
 
 
 def draw_knock() -> None:
@@ -130,6 +141,14 @@ def photograph_pages(browser: Browser, folder: Path) -> None:
                     page.wait_for(f"document.querySelector('#{panel}-content :is(strong, table)')")
             page.wait_for("document.getAnimations().length === 0")
             save(photograph(page, folder), name, window["width"])
+        reviewed = sessions.start(ended_hand(), practice=False)
+        sessions.changed(reviewed)
+        page.value(f"sessionStorage.setItem('token', '{reviewed.token}')")
+        page.ask("Page.navigate", url=f"{address}replay?hand=1")
+        page.wait_for("document.querySelector('.costly button')")
+        page.click(".costly button")
+        page.wait_for("document.querySelector('#this-move .values')")
+        save(photograph(page, folder), "play_review.png", window["width"])
     finally:
         server.terminate()
         server.wait()
