@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from gin_env.commands.options import flag
-from gin_env.game.actions import IllegalActionError, describe, parse
+from gin_env.game.actions import describe, parse
 
 app = typer.Typer()
 
@@ -55,7 +55,7 @@ def _ask(one: dict[str, Any]) -> int:
         for text in (said, f"discard {said}"):
             try:
                 action = parse(text)
-            except IllegalActionError:
+            except ValueError:
                 continue
             if str(action) in one["moves"]:
                 return action

@@ -14,7 +14,7 @@ from gin_env.observations.views import PlayerView
 from gin_env.records import GameRecord
 from gin_env.ui import advice_text
 from gin_env.ui.adviser import Advice
-from gin_env.ui.reveal import Showdown, ended_hands, inside
+from gin_env.ui.reveal import Showdown, ended_hands, inside, outcome_word
 from gin_env.ui.seat import YOU, HeatMap, Seat, card_name, card_names
 from gin_env.ui.text import Group
 
@@ -180,7 +180,7 @@ def sheet_lines(record: GameRecord, opponent: str) -> Text:
     for number, hand in enumerate(ended, 1):
         own, other = hand.scores_after
         points = "" if hand.winner is None else f" {hand.points}"
-        line = f"\n{number:<6}{own:>5}  {other:>{len(name)}}  {hand.outcome}{points}"
+        line = f"\n{number:<6}{own:>5}  {other:>{len(name)}}  {outcome_word(hand)}{points}"
         text.append(line, "bold" if hand.winner == 0 else "")
     if not ended:
         text.append("\nNo hand has ended yet.")

@@ -109,6 +109,11 @@ def ended_hands(game: GameRecord) -> list[HandRecord]:
     return [hand for hand in game.hands if hand.outcome in OUTCOME_NAMES[1:]]
 
 
+def outcome_word(hand: HandRecord) -> str:
+    """Return how a hand ended, for a score sheet."""
+    return "no score" if hand.outcome == OUTCOME_NAMES[VOID] else hand.outcome
+
+
 def game_result(game: GameRecord, opponent: str) -> str:
     """Return the result of a finished game as a sentence; player 0 is called ``You``."""
     winner = "Nobody" if game.winner is None else (YOU, opponent)[game.winner]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 from gin_env.support import atomic
@@ -11,6 +11,8 @@ from gin_env.ui.human_game import HumanGame
 
 FILE_NAME = "statistics.json"
 MAX_BYTES = 1_000_000
+MAX_KEPT, RECENT = 500, 20
+"""Hands whose points are kept, and of which a mean is shown."""
 
 
 @dataclass
@@ -22,6 +24,8 @@ class OpponentTally:
     hands_void: int = 0
     games_won: int = 0
     games_lost: int = 0
+    points: list[int] = field(default_factory=list)
+    """What the last `MAX_KEPT` hands paid; negative if the bot scored."""
 
     @property
     def text(self) -> str:
@@ -31,10 +35,16 @@ class OpponentTally:
         --------
         >>> OpponentTally(hands_won=3, hands_lost=2, games_won=1).text
         'games won 1, lost 0; hands won 3, lost 2'
+        >>> OpponentTally(hands_won=1, hands_lost=1, points=[25, -10]).text
+        'games won 0, lost 0; hands won 1, lost 1; the last 2 hands: +7.5 points each'
         """
-        void = f", void {self.hands_void}" if self.hands_void else ""
+        without = f", without a winner {self.hands_void}" if self.hands_void else ""
         games = f"games won {self.games_won}, lost {self.games_lost}"
-        return f"{games}; hands won {self.hands_won}, lost {self.hands_lost}{void}"
+        text = f"{games}; hands won {self.hands_won}, lost {self.hands_lost}{without}"
+        recent = self.points[-RECENT:]
+        if not recent:
+            return text
+        return f"{text}; the last {len(recent)} hands: {sum(recent) / len(recent):+.1f} points each"
 
 
 class Statistics:
@@ -71,6 +81,8 @@ class Statistics:
             tally.hands_won += 1
         else:
             tally.hands_lost += 1
+        paid = 0 if last.winner is None else last.points * (1 - 2 * last.winner)
+        tally.points = [*tally.points, paid][-MAX_KEPT:]
         tally.games_won += record.winner == 0
         tally.games_lost += record.winner == 1
         content = {opponent: asdict(each) for opponent, each in self._tallies.items()}
@@ -81,14 +93,14 @@ class Statistics:
             return {}
         if self._path.stat().st_size > MAX_BYTES:
             raise ValueError(f"{self._path} must be at most {MAX_BYTES} bytes long")
-        names = {field.name for field in fields(OpponentTally)}
+        names = {each.name for each in fields(OpponentTally)}
         try:
             content = json.loads(self._path.read_text(encoding="utf-8"))
             good = isinstance(content, dict) and all(
                 opponent.isprintable()
                 and isinstance(row, dict)
                 and set(row) == names
-                and all(type(count) is int and 0 <= count < 10**9 for count in row.values())
+                and all(_is_valid(name, value) for name, value in row.items())
                 for opponent, row in content.items()
             )
         except (ValueError, RecursionError):
@@ -96,3 +108,10 @@ class Statistics:
         if not good:
             raise ValueError(f"{self._path} is not a file of statistics: move it away to begin new ones")
         return {opponent: OpponentTally(**row) for opponent, row in content.items()}
+
+
+def _is_valid(name: str, value: object) -> bool:
+    """Return whether a value of a file is a count, or the points of hands."""
+    if name != "points":
+        return type(value) is int and 0 <= value < 10**9
+    return isinstance(value, list) and all(type(paid) is int and abs(paid) < 10**6 for paid in value)

@@ -447,6 +447,21 @@ def test_puzzles_are_answered_on_the_page(play_server, browser):
     assert page.problems == []
 
 
+def test_board_analyses_the_cards_that_are_tapped(play_server, browser):
+    page = browser.open(f"{play_server}board", **DESKTOP)
+    page.wait_for("document.querySelectorAll('#deck .card').length === 52")
+    for code in ["4C", "5C", "6C", "9H", "9S", "TD", "QD", "QH", "KS", "2D", "9D", "9D"]:
+        page.click(f"#deck [data-card='{code}']")
+    assert page.value("document.querySelector('[name=upcard]').value") == "9D"
+    page.click("#position .primary")
+    page.wait_for("document.querySelector('#bots li') && document.querySelector('#belief table')")
+    assert "9♦ makes 9♥ 9♠ 9♦" in page.value("document.getElementById('answer').innerText")
+    page.click("#deck [data-card='2D']")
+    page.click("#position .primary")
+    page.wait_for("document.getElementById('said').innerText.includes('hand must hold 10 cards')")
+    assert not [problem for problem in page.problems if "400" not in problem]
+
+
 def test_site_without_a_server_has_reviews_and_puzzles(browser, tmp_path):
     """Plain files, as the documentation site serves them."""
     pytest.importorskip("torch")

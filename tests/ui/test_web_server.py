@@ -374,6 +374,30 @@ def test_link_opens_the_hand_in_another_window():
     assert "not the address of a hand" in other.ask("replay", 400, link="1.abc")["error"]
 
 
+@pytest.mark.compiled
+def test_any_position_is_analysed():
+    one = Window(TableApi())
+    position = {"hand": "4C 5C 6C 9H 9S TD QD QH KS 2D", "upcard": "9D"}
+    answer = one.ask("analyse", **position)
+    assert [move["move"] for move in answer["moves"]] == ["pass", "take 9♦"]
+    asked = [bot for row in answer["bots"] for bot in row["bots"]]
+    assert {"simple", "tonic", "marjj"} <= set(asked)
+    assert len(asked) == len(set(asked))
+    assert sum(sum(row["chances"]) for row in answer["belief"]["rows"]) > 900
+    later = {
+        "history": "pass; pass; draw from the stock; discard KS; draw the upcard; discard 7H",
+        "drew": "9D",
+    }
+    answer = one.ask("analyse", **position | later | {"upcard": "8S", "scores": "40 25"})
+    assert len(answer["moves"]) == 2
+    for wrong, message in (
+        ({"upcard": "9X"}, "'9X' is not a card"),
+        ({"hand": "4C"}, "hand must hold 10 cards"),
+        ({"scores": "much"}, "--scores must be two numbers"),
+    ):
+        assert message in one.ask("analyse", 400, **position | wrong)["error"]
+
+
 def test_replay_server_serves_no_table():
     game = play_hands(HumanGame("simple", 3))
     one = Window(TableApi(recorded=game.record()))

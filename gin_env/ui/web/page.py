@@ -27,6 +27,7 @@ from gin_env.ui.reveal import (
     describe_showdown,
     ended_hands,
     game_result,
+    outcome_word,
 )
 from gin_env.ui.review import Choice, HandReview, totals_of
 from gin_env.ui.review_text import player_name, position_of, signed
@@ -102,7 +103,7 @@ def score_sheet(record: GameRecord) -> list[Json]:
     return [
         {
             "hand": number,
-            "outcome": hand.outcome,
+            "outcome": outcome_word(hand),
             "winner": hand.winner,
             "points": hand.points,
             "totals": list(hand.scores_after),
@@ -122,7 +123,7 @@ def _game_over(game: HumanGame, opponent: str) -> Json:
     decided = ""
     if deciding is not None:
         number, hand = deciding
-        decided = f"Hand {number} decided it: {hand.outcome}, {hand.points} points."
+        decided = f"Hand {number} decided it: {outcome_word(hand)}, {hand.points} points."
     return {"text": game_result(record, opponent), "winner": record.winner, "decided": decided}
 
 

@@ -32,8 +32,6 @@ Answer = tuple[int, Json]
 Handler = Callable[[Json, str], Answer]
 
 
-MAX_TEXT = 4000
-"""Characters of a field of a position."""
 ANYONE = "Player"
 """What a person is called in a hand from a link."""
 MAX_REVIEWS = 200
@@ -273,8 +271,6 @@ class TableApi:
     def analyse(self, request: Json, token: str) -> Answer:
         """Return what bots and adviser say of a position in text, and what the opponent may hold."""
         words = {name: str(request.get(name, "")) for name in ("hand", "upcard", "history", "drew")}
-        if max(map(len, words.values())) > MAX_TEXT:
-            raise ValueError(f"a position must be at most {MAX_TEXT} characters long")
         scores, dealt = str(request.get("scores") or "0 0"), request.get("you_deal") is True
         view = position_in_text(**words, scores=scores, you_deal=dealt, rules=self._rules)
         advice = self._hints.ask(lambda adviser: adviser.advise(view))

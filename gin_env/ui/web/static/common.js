@@ -176,7 +176,7 @@ function heatCell(chance, held) {
   const colour = place < 0.5 ? mix(cold, middle, 2 * place) : mix(middle, hot, 2 * place - 1);
   const cell = make("td", { class: held ? "held" : "" }, chance === 0 ? "·" : chance === 100 ? "■" : chance);
   cell.style.background = `rgb(${colour})`;
-  cell.style.color = 0.3 * colour[0] + 0.6 * colour[1] + 0.1 * colour[2] > 120 ? "#000" : "#fff";
+  cell.style.color = 0.3 * colour[0] + 0.6 * colour[1] + 0.1 * colour[2] > 117 ? "#000" : "#fff";
   return cell;
 }
 
