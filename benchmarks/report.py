@@ -149,7 +149,6 @@ CHART = (
     ("play", "decisions/s"),
     ("play_mask", "decisions/s"),
     ("play_observation", "decisions/s"),
-    ("play_compact", "decisions/s"),
     ("deadwood", "hands/s"),
     ("simple", "hands/s"),
     ("aec", "steps/s"),

@@ -22,7 +22,6 @@ from gin_env.game.batch_kernels import play_and_score
 from gin_env.game.engine import decision_random, start_episode
 from gin_env.game.melds import min_deadwood
 from gin_env.game.streams import mix
-from gin_env.observations.compact import COMPACT
 from gin_env.observations.observation import OBSERVATION_SIZE
 from gin_env.support.compilation import kernel
 
@@ -177,12 +176,6 @@ def observed_play() -> Work:
     return stepped_play(observe)
 
 
-def compactly_observed_play() -> Work:
-    """`stepped_play` with the compact observations of the players to move."""
-    records = np.empty(NUM_GAMES, COMPACT)
-    return stepped_play(lambda games: games.compact_observations(games.everyone, records=records))
-
-
 def simple_match(games: int = 4000) -> Work:
     """`simple` against itself through `play_match`; a round is this many games to 100 points.
 
@@ -301,12 +294,6 @@ WORKLOADS: dict[str, Workload] = {
         "random play by steps, byte mask and observation",
         "decisions",
         observed_play,
-        20,
-    ),
-    "play_compact": Workload(
-        "random play by steps, byte mask and compact observation",
-        "decisions",
-        compactly_observed_play,
         20,
     ),
     "deadwood": Workload("minimum deadwood of ten cards", "hands", deadwood, 2),

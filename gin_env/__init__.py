@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gin_env.matches import differences
     from gin_env.matches.benchmark import benchmark
     from gin_env.matches.serving import serve
-    from gin_env.observations import compact, memory
+    from gin_env.observations import memory
     from gin_env.support.workers import Workers
     from gin_env.training import ppo
     from gin_env.training.estimators.evaluation import evaluate_estimators
@@ -52,7 +52,6 @@ __all__ = [
     "candidate_network",
     "candidates",
     "cards",
-    "compact",
     "differences",
     "estimators",
     "evaluate_estimators",
@@ -78,7 +77,6 @@ _LAZY = {
     "belief": "gin_env.agents.search",
     "benchmark": "gin_env.matches.benchmark",
     "candidate_network": "gin_env.agents.policies",
-    "compact": "gin_env.observations",
     "differences": "gin_env.matches",
     "evaluate_estimators": "gin_env.training.estimators.evaluation",
     "memory": "gin_env.observations",

@@ -33,14 +33,12 @@ from gin_env.game.rules import RulesLike, check_rules
 from gin_env.game.state import OVER, STATE
 from gin_env.game.streams import check_seed, fresh_seed
 from gin_env.observations.candidates import check_arrays, check_written
-from gin_env.observations.compact import COMPACT
 from gin_env.observations.illegal_actions import explain_illegal
 from gin_env.observations.memory import NUM_MEMORY
 from gin_env.observations.observation import OBSERVATION_SIZE
 from gin_env.observations.view_records import (
     VIEW,
     write_all_candidates,
-    write_compact_observations,
     write_memories,
     write_observations,
     write_views,
@@ -243,19 +241,6 @@ class Games:
             result_array("observations", observations, shape, np.dtype(np.float32))
         write_observations(self.state, games, player, observations)
         return observations
-
-    def compact_observations(
-        self, games: np.ndarray, player: int | None = None, records: np.ndarray | None = None
-    ) -> np.ndarray:
-        """Return what the players to move, or one player, see: `COMPACT` records (k,).
-
-        See `gin_env.observations.compact`.
-        """
-        if games is not self.everyone:
-            games = self.check_games(games)
-        records = result_array("records", records, (len(games),), COMPACT)
-        write_compact_observations(self.state, games, -1 if player is None else _seat(player), records)
-        return records
 
     def candidates(
         self,

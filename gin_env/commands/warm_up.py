@@ -47,7 +47,6 @@ def _estimate(name: str) -> None:
     for _ in range(6):
         views = games.views(games.everyone)
         estimator.estimate(views)
-        games.compact_observations(games.everyone)
         games.play(games.everyone, views.masks().argmax(axis=1))
 
 

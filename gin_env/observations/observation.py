@@ -1,9 +1,8 @@
 """The observation: one flat float32 vector whose parts have names.
 
 Ten planes hold one value for each card; single values follow. All values are in [-1, 1]. `LAYOUT` says where
-each part is; `planes` and `scalars` return zero-copy views. `gin_env.observations.compact` stores the same
-observation in a thirteenth of the bytes. All parts are from the observer's side ("own", "opponent"), so one
-policy plays both seats.
+each part is; `planes` and `scalars` return zero-copy views. All parts are from the observer's side ("own",
+"opponent"), so one policy plays both seats.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"

@@ -17,7 +17,6 @@ from gin_env.game.history import first_mover, next_mover, upcard_after
 from gin_env.game.record_checks import is_history, is_position
 from gin_env.game.state import NO_CARD, PRIVATE, PUBLIC
 from gin_env.observations.candidates import write_candidates
-from gin_env.observations.compact import write_compact
 from gin_env.observations.memory import write_memory
 from gin_env.observations.observation import write_observation
 from gin_env.support.compilation import kernel
@@ -117,15 +116,6 @@ def write_observations(state, games, player, observations):
         prefetch_row(observations, k + AHEAD)
         game = state[games[k]]
         write_observation(game.public, game.private[player], player, observations[k])
-
-
-@kernel
-def write_compact_observations(state, games, player, records):
-    """Write `COMPACT` records (k,) of the player, or of the players to move (-1)."""
-    for k in range(len(games)):
-        game = state[games[k]]
-        observer = game.public.to_move if player < 0 else player
-        write_compact(game.public, game.private[observer], observer, records[k])
 
 
 @kernel

@@ -12,16 +12,13 @@ class DecisionBuffer:
     """Network inputs and sampled actions of the decisions of one kind, draws or discards.
 
     The arrays are allocated once, for `capacity` decisions of `num_rows` candidates, and reused. The context
-    has `num_context` numbers, with those of the memory; `all_cards` has those of the critic that sees them.
+    has `num_context` numbers, with those of the memory.
     """
 
-    def __init__(
-        self, capacity: int, num_rows: int, num_context: int = NUM_CONTEXT, num_all_cards: int = 0
-    ) -> None:
+    def __init__(self, capacity: int, num_rows: int, num_context: int = NUM_CONTEXT) -> None:
         self.rows = np.empty((capacity, num_rows, NUM_FEATURES), np.float32)
         self.actions = np.empty((capacity, num_rows, 2), np.int64)
         self.context = np.empty((capacity, num_context), np.float32)
-        self.all_cards = np.empty((capacity, num_all_cards), np.float32)
         self.chosen = np.empty(capacity, np.int64)
         self.log_prob = np.empty(capacity, np.float32)
         self.opponent_type = np.empty(capacity, np.int64)

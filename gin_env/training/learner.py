@@ -29,7 +29,6 @@ from gin_env.training.checkpoints import (
     prefixed,
     restore_optimizer,
 )
-from gin_env.training.critic import NUM_ALL_CARDS, Critic, write_all_cards
 from gin_env.training.experience import DecisionBuffer, LearnerBatch
 from gin_env.training.league import DECAY, SELF, League
 from gin_env.training.ranks import Ranks
@@ -57,7 +56,6 @@ class Learner:
     Attributes
     ----------
     network, optimizer : the network and its optimizer, the same on all ranks.
-    critic : the critic that sees all cards; None without `critic_sees_all`.
     games : this rank's games.
     rules : the different rules that are played.
     rules_index : int64 (n,), the index in `rules` of the rules of each game.
@@ -78,8 +76,7 @@ class Learner:
         self.network = self.make_network().to(self.device)
         for scores in (self.network.draws, self.network.discards):
             scores.use_bfloat16 = settings.bfloat16 and settings.hidden >= MIN_BFLOAT16
-        self.critic = Critic().to(self.device) if settings.critic_sees_all else None
-        self.parameters = [*self.network.parameters(), *(self.critic.parameters() if self.critic else ())]
+        self.parameters = list(self.network.parameters())
         self.optimizer = torch.optim.Adam(self.parameters, settings.learning_rate, eps=1e-5, fused=True)
         self.random = np.random.default_rng(settings.seed)
         self.rules = settings.different_rules()
@@ -94,10 +91,9 @@ class Learner:
         capacity = num_envs * settings.num_steps
         # A discard follows a draw, so at most every second action is a discard.
         num_discards = num_envs * (settings.num_steps // 2 + 1)
-        sizes = self.network.num_context, NUM_ALL_CARDS * settings.critic_sees_all
         self.buffers = (
-            DecisionBuffer(capacity + PADDING, DRAW_ROWS, *sizes),
-            DecisionBuffer(num_discards + PADDING, DISCARD_ROWS, *sizes),
+            DecisionBuffer(capacity + PADDING, DRAW_ROWS, self.network.num_context),
+            DecisionBuffer(num_discards + PADDING, DISCARD_ROWS, self.network.num_context),
         )
         self.batch = LearnerBatch(num_envs, capacity)
         self.hand_points = np.zeros((len(self.rules), max(map(most_points, self.rules)) + 1))
@@ -212,9 +208,6 @@ class Learner:
         with torch.inference_mode():
             logits, values = (each[: len(envs)] for each in self.network(*buffer.inputs(padded, self.device)))
             log_probs = torch.log_softmax(logits, dim=1).cpu().numpy()
-            if self.critic is not None:
-                write_all_cards(self.games.state, envs, buffer.all_cards[places])
-                values = self.critic(torch.from_numpy(buffer.all_cards[places]).to(self.device))
         chosen, each = sample_actions(np.exp(log_probs), random), np.arange(len(envs))
         buffer.chosen[places], buffer.log_prob[places] = chosen, log_probs[each, chosen]
         if self.network.reads_memory:
@@ -302,9 +295,6 @@ class Learner:
         gain = torch.minimum(ratio * gains, clipped * gains).sum()
         entropy = -(log_probs.exp() * log_probs).sum()
         error = (values - targets).square().sum()
-        if self.critic is not None:
-            all_cards = torch.from_numpy(buffer.all_cards[places]).to(self.device)
-            error = error + (self.critic(all_cards) - targets).square().sum()
         with torch.no_grad():
             kl, outside = (ratio - 1 - change).sum(), (ratio != clipped).sum()
         sums = torch.stack([error.detach(), entropy.detach(), kl, outside])
@@ -339,10 +329,8 @@ class Learner:
         if self.ranks.rank:
             return {}
         results = {"results": self.league.results, "hand_points": self.hand_points}
-        critic = {} if self.critic is None else self.critic.state_dict()
         return (
             prefixed("network", self.network.state_dict())
-            | prefixed("critic", critic)
             | prefixed("optimizer", optimizer_tensors(self.optimizer))
             | prefixed("past", self.league.past_tensors())
             | prefixed("games", games)
@@ -357,8 +345,6 @@ class Learner:
         """Restore the learner from the values of `tensors` and `state`."""
         groups = by_prefix(tensors)
         self.network.load_state_dict(groups["network"])
-        if self.critic is not None:
-            self.critic.load_state_dict(groups["critic"])
         restore_optimizer(self.optimizer, groups.get("optimizer", {}))
         self.league.restore_past(groups.get("past", {}), self.settings.hidden, self.settings.memory)
         games = {name: tensor.numpy()[self.own] for name, tensor in groups["games"].items()}

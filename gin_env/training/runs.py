@@ -22,7 +22,7 @@ from gin_env.training.checkpoints import Tensors
 from gin_env.training.settings import PROGRAM, PPOSettings
 
 CHECKPOINT, POLICY, EVALUATIONS = "checkpoint.safetensors", "policy.safetensors", "evaluations.csv"
-KIND, VERSION = "PPO checkpoint", "8"
+KIND, VERSION = "PPO checkpoint", "9"
 """Kind and version of the checkpoints, as for `write_tensors`."""
 Checkpoint = tuple[Tensors, dict[str, Any]]
 """(tensors, metadata) of a checkpoint file."""

@@ -108,9 +108,6 @@ class PPOSettings:
     opponent_coef: float = 0.3
     """With memory: weight of the cross-entropy of guessing the opponent, one of the bots or the learner."""
 
-    critic_sees_all: bool = False
-    """Estimate the advantages with a critic that sees both hands and the stock, not with the policy's own
-    values. Each decision teaches more, and takes longer."""
     match_reward: bool = True
     """Reward each hand with the change in the probability of winning the game, instead of its points."""
     bots_share: float = 0.4

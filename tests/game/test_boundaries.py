@@ -16,7 +16,6 @@ from gin_env.agents.turns import play_bot, play_turns
 from gin_env.batch import Games
 from gin_env.game.actions import IllegalActionError, check_action, describe
 from gin_env.game.cards import card_text
-from gin_env.observations.compact import COMPACT, expand, expand_masks
 from gin_env.observations.views import VIEW, PlayerView
 from gin_env.support.kernel_cache import cache_folder
 
@@ -35,7 +34,6 @@ READING = {
     "candidates": lambda games, some: games.candidates(some),
     "masks": lambda games, some: games.masks(some),
     "observations": lambda games, some: games.observations(some, 0),
-    "compact_observations": lambda games, some: games.compact_observations(some),
     "views": lambda games, some: games.views(some),
     "waiting_for": lambda games, some: games.waiting_for(0, some),
     "find_illegal": lambda games, some: games.find_illegal(some, np.full(np.size(some), 104)),
@@ -102,7 +100,7 @@ def test_mismatched_seeds_are_refused(seeds, episodes, twins, error):
 @pytest.mark.parametrize("player", [2, 7, -1, 2**70, 0.0, "0", np.timedelta64(0)])
 def test_invalid_player_is_refused(player):
     games = started()
-    for call in (games.observations, games.views, games.compact_observations):
+    for call in (games.observations, games.views):
         refuse(games, (TypeError, ValueError), call, games.everyone, player)  # type: ignore[arg-type]
     refuse(games, (TypeError, ValueError), games.waiting_for, player, games.everyone)  # type: ignore[arg-type]
 
@@ -112,9 +110,6 @@ def test_mismatched_output_arrays_are_refused():
     refuse(games, ValueError, games.masks, games.everyone, np.zeros((2, 107), np.int8))
     refuse(games, TypeError, games.masks, games.everyone, np.zeros((3, 107)))
     refuse(games, ValueError, games.observations, games.everyone, 0, np.zeros((3, 5), np.float32))
-    refuse(games, TypeError, games.compact_observations, games.everyone, 0, np.zeros(3, VIEW))
-    with pytest.raises(ValueError, match="shape"):
-        expand(games.compact_observations(games.everyone), np.zeros((1, 5), np.float32))
 
 
 @pytest.mark.parametrize("game", [3, -1, 1.0, slice(None), None])
@@ -161,11 +156,8 @@ def test_damaged_view_is_refused(field):
 
 def test_random_bytes_are_refused_as_records():
     rng = np.random.default_rng(0)
-    for dtype, reader in ((VIEW, PlayerView), (COMPACT, expand), (COMPACT, expand_masks)):
-        with pytest.raises(ValueError, match="not a position of a hand"):
-            reader(np.frombuffer(rng.bytes(4 * dtype.itemsize), dtype))
     with pytest.raises(ValueError, match="not a position of a hand"):
-        expand(np.zeros(2, COMPACT))
+        PlayerView(np.frombuffer(rng.bytes(4 * VIEW.itemsize), VIEW))
     with pytest.raises(TypeError, match="VIEW"):
         PlayerView([])  # type: ignore[arg-type]
 
@@ -202,14 +194,10 @@ def test_invalid_index_into_views_raises_index_error():
 def test_record_padding_is_zero():
     """Padding between the fields is zero, so that equal views have equal bytes."""
     games = started(200)
-    for make in (
-        lambda: games.views(games.everyone).records,
-        lambda: games.compact_observations(games.everyone),
-    ):
-        first = make().tobytes()
-        rubbish = [np.full(len(first), 255, np.uint8) for _ in range(20)]
-        del rubbish
-        assert make().tobytes() == first
+    first = games.views(games.everyone).records.tobytes()
+    rubbish = [np.full(len(first), 255, np.uint8) for _ in range(20)]
+    del rubbish
+    assert games.views(games.everyone).records.tobytes() == first
     view = games.views(games.everyone)
     mask = np.ones(VIEW.itemsize, bool)
     for start, end in _fields(VIEW):

@@ -109,7 +109,6 @@ def leaks(scale: float, seed: int) -> Row:
             seen = [
                 (
                     table.views(table.everyone, player),
-                    table.compact_observations(table.everyone, player),
                     table.observations(table.everyone, player),
                 )
                 for table in (true, false)
@@ -153,7 +152,6 @@ def play_random_rules(rounds: int, seed: int) -> str:
 
     from gin_env import agents, estimators
     from gin_env.batch import Games
-    from gin_env.observations.compact import expand, expand_masks
     from gin_env.observations.views import PlayerView
 
     rng = random.Random(seed)
@@ -169,8 +167,6 @@ def play_random_rules(rounds: int, seed: int) -> str:
             waiting = np.flatnonzero(~games.done)
             views = PlayerView(games.views(waiting).records)
             views.masks(), views.observations()
-            compact = games.compact_observations(waiting)
-            expand(compact), expand_masks(compact)
             if rng.random() < 0.1:
                 rng.choice(guesses).estimate(views)
             games.play(waiting, players[(number + rng.randrange(3)) % len(players)].act(views))

@@ -44,7 +44,7 @@ def test_ranks_exchange_sums_and_values():
     assert launch(rank_tasks.sum_shares, 11, workers=3) == expected
 
 
-@pytest.mark.parametrize("changed", [{}, {"memory": True}, {"critic_sees_all": True}], ids=str)
+@pytest.mark.parametrize("changed", [{}, {"memory": True}], ids=str)
 def test_several_ranks_learn_the_same_as_one(tmp_path, changed):
     """Gradients equal those of the joined batch up to rounding, and the games are the same.
 

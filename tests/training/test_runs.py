@@ -47,7 +47,7 @@ class Interrupted(PPORun):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("option", ["", "memory", "critic_sees_all"])
+@pytest.mark.parametrize("option", ["", "memory"])
 def test_stopped_run_resumes_exactly(tmp_path, monkeypatch, capsys, option):
     changed = {option: True} if option else {}
     unbroken = train(replace(tiny(tmp_path / "unbroken"), **changed))
