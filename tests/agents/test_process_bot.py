@@ -94,7 +94,7 @@ def test_search_refuses_programs_and_searches_as_opponents(opponent, message, ne
 
 
 def test_program_of_another_version_is_refused(program):
-    ready = 'print(\'{"type": "ready", "protocol": 2}\', flush=True)\n'
+    ready = 'print(\'{"type": "ready", "protocol": 3}\', flush=True)\n'
     with pytest.raises(ProcessBotError, match="it is not ready"):
         ProcessBot(program("input()", ready))
 

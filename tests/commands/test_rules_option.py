@@ -13,6 +13,7 @@ from gin_env.training.estimators.positions import play_hands
 
 NO_NEW_GAMES = {
     "benchmark",  # a protocol fixes them
+    "puzzle",  # its positions have their own
     "bots",
     "rules",
     "train",
