@@ -53,7 +53,7 @@ def build(folder: Path) -> None:
     for name in (*COPIED, "style.css"):
         shutil.copy(STATIC / name, folder / name)
     (folder / "cards.svg").write_text(card_sheet(), encoding="utf-8")
-    adviser, links = Adviser(), []
+    adviser, links = Adviser(num_worlds=128), []
     for number, (first, second, seed) in enumerate(GAMES, 1):
         game = played(first, second, seed)
         positions = game.positions()
@@ -63,7 +63,7 @@ def build(folder: Path) -> None:
                 "review": page.review(
                     game,
                     positions,
-                    [review_hand(game, positions, hand, player, adviser) for player in (0, 1)],
+                    [review_hand(game, positions, hand, 0, adviser)],
                     adviser,
                 ),
             }

@@ -42,7 +42,7 @@ def learn(now):
     game, goals, running = random.integers(0, GAMES, BATCH), np.zeros(BATCH, "f4"), np.ones(BATCH, "?")
     for step in ((at + ahead) % STEPS for ahead in range(AHEAD)):
         goals += running * kept["reward"][step, game]
-        running &= ~kept["over"][step, game]
+        running &= kept["over"][step, game] == 0
     first, last = at % STEPS, (at + AHEAD) % STEPS
     vectors = kept["seen"][last, game]
     best = choose(vectors, kept["mask"][last, game])[:, None]

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 STRONGEST, STRONGEST_WITHOUT_TORCH = "policy", "marjj"
 NUM_WORLDS = 256
 CLOSER = 4
-"""A move to judge and the best one are compared in this many times the worlds."""
+"""A move to judge and the best one are compared in this many times the worlds, unless they differ by `SURE`
+standard errors."""
+SURE = 4.0
 TRIED = 4
 """Moves that are tried in a position, in addition to knocks and a move to judge."""
 NUM_PAID_HANDS = 2000
@@ -112,9 +114,10 @@ class Adviser:
         random = _random_of(view)
         worlds = self._belief.worlds(view, self.num_worlds, random)
         moves = self._compare(view, worlds, tried, numbers)
-        if played is not None and moves[0].action != played:  # look closer at the difference that counts
+        other = next((move for move in moves[1:] if move.action == played), None)
+        if other is not None and moves[0].win - other.win < SURE * other.error:  # look closer at what counts
             more = self._belief.worlds(view, CLOSER * self.num_worlds, random)
-            pair = self._compare(view, more, [moves[0].action, played], numbers)
+            pair = self._compare(view, more, [moves[0].action, other.action], numbers)
             moves = pair + [move for move in moves if move.action not in (pair[0].action, pair[1].action)]
             moves[1:] = sorted(moves[1:], key=lambda move: -move.win)
         return Advice(moves, _mean_deadwood(worlds, 1 - int(view.records["player"][0])))

@@ -484,7 +484,9 @@ def test_site_without_a_server_has_reviews_and_puzzles(browser, tmp_path):
         while not answers(port):
             time.sleep(0.1)
         page = browser.open(f"http://127.0.0.1:{port}/try/", **PHONE_390)
-        page.wait_for("document.querySelectorAll('.list a').length === 4")
+        page.wait_for(
+            "document.readyState === 'complete' && document.querySelectorAll('.list a').length === 4"
+        )
         page.tap(".list li:nth-child(2) a")
         assert "accuracy" in reviewed(page).lower()
         page.tap("#next-hand")
