@@ -30,7 +30,10 @@ FRAMEWORKS: dict[str, tuple[list[str], list[list[str]]]] = {
     "torchrl": ([TORCH, ".", "torchrl"], [["torchrl_ppo.py"]]),
     "tianshou": ([TORCH, ".", "tianshou"], [["tianshou_ppo.py"]]),
     "agilerl": ([TORCH, ".[agilerl]"], [["agilerl_ppo.py"]]),
-    "openspiel": ([TORCH, ".", "open_spiel", "dm-tree"], [["openspiel_dqn.py"], ["openspiel_bots.py"]]),
+    "openspiel": (
+        [TORCH, ".", "open_spiel", "dm-tree"],
+        [["openspiel_deep_cfr.py"], ["openspiel_dqn.py"], ["openspiel_bots.py"]],
+    ),
     "jax": ([".", "jax"], [["jax_ppo.py"]]),
 }
 """Packages of each environment, in order of installation, and the scripts that run there."""

@@ -182,7 +182,8 @@ NEEDS = {
     "torchrl_ppo": "torchrl",
     "tianshou_ppo": "tianshou",
     "agilerl_ppo": "agilerl",
-    "openspiel_dqn": "tree",  # dm-tree
+    "openspiel_deep_cfr": "tree",  # dm-tree
+    "openspiel_dqn": "tree",
     "openspiel_bots": "pyspiel",
     "jax_ppo": "jax",
 }
