@@ -219,18 +219,23 @@ class GinRummyVectorEnv(Seated, gymnasium.vector.VectorEnv[Observation, np.ndarr
         final_obs = np.full(self.num_envs, None, object)
         for index, game in enumerate(ended):
             final_obs[game] = row(observations, index)
-        final_info = self._results_of(ended[self.seat.done[ended]])
-        return {"final_obs": final_obs, "_final_obs": over, "final_info": final_info, "_final_info": over}
+        return {
+            "final_obs": final_obs,
+            "_final_obs": over,
+            "final_info": self._final_info(ended, over),
+            "_final_info": over,
+        }
 
-    def _results_of(self, ended: np.ndarray) -> dict[str, Any]:
-        """Return `hand_results` of these games in Gymnasium's format, with a bool mask for each entry."""
-        present = np.zeros(self.num_envs, np.bool_)
-        present[ended] = True
+    def _final_info(self, ended: np.ndarray, over: np.ndarray) -> dict[str, Any]:
+        """Return `hand_results` of the games that ended, undecided where time ran out, and their masks."""
         infos: dict[str, Any] = {}
+        decided = self.seat.done[ended]
         for name, values in self.seat.hand_results(ended).items():
+            if name in self._no_results:
+                values = np.where(decided, values, self._no_results[name][ended])
             infos[name] = np.zeros(self.num_envs, values.dtype)
             infos[name][ended] = values
-            infos[f"_{name}"] = present
+            infos[f"_{name}"] = over
         return infos
 
 
