@@ -34,7 +34,8 @@ def counts(rows: Sequence[Row]) -> dict[str, Mapping[str, int]]:
         for one in map(EXPERIMENTS.__getitem__, names):
             mine = [row for row in rows if row["of"] in (one.parts or (one.id,))]
             mine = [row | {"of": "differences"} if "pair" in row else row for row in mine]
-            words.update(verdicts(one.table(mine)))
+            if mine:
+                words.update(verdicts(one.table(mine)))
         found[paper] = {verdict: words[verdict] for verdict in VERDICTS}
     return found
 
