@@ -25,14 +25,8 @@ from gin_env.ui.web.server import STATIC
 GAMES = (("simple", "policy", 4), ("tonic", "policy", 7), ("defensive", "simple", 2))
 """Both bots, and the seed of the deals."""
 COPIED = (
-    "common.js",
-    "icon.svg",
-    "puzzle.html",
-    "puzzle.js",
-    "puzzles.json",
-    "replay.html",
-    "replay.js",
-    "style.css",
+    *("common.js", "icon.svg", "style.css"),
+    *("puzzle.html", "puzzle.js", "puzzles.json", "replay.html", "replay.js"),
 )
 INDEX = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
@@ -50,7 +44,7 @@ def build(folder: Path) -> None:
     """Write the page and everything it needs into a folder, which is replaced."""
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "games").mkdir(parents=True)
-    for name in (*COPIED, "style.css"):
+    for name in COPIED:
         shutil.copy(STATIC / name, folder / name)
     (folder / "cards.svg").write_text(card_sheet(), encoding="utf-8")
     adviser, links = Adviser(num_worlds=128), []

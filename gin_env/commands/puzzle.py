@@ -65,21 +65,21 @@ def _ask(one: dict[str, Any]) -> int:
 def answer_text(one: dict[str, Any], played: int | None) -> str:
     """Return the best move, the comparison, and what the bots play."""
     from gin_env.support.tables import table
+    from gin_env.ui.advice_text import HEADER, Line
 
     best = one["answers"][str(one["best"])]
     shown = one["answers"].get(str(played), best)
     verdict = "" if played is None else "Right! " if played == one["best"] else "There is a better move. "
-    columns = ("win", "points", "deadwood", "helps", "danger")
+    columns = Line._fields[2:]
     rows = [
         [("* " if line["action"] == played else "") + line["move"], *(line[column] for column in columns)]
         for line in shown["moves"]
     ]
-    header = ["move", "you win", "points", "deadwood", "cards that help", "danger"]
     bots = [f"{text}: {', '.join(bots)}" for text, bots in _by_move(one["bots"]).items()]
     lines = [
         f"{verdict}{best['text'].capitalize()} ({describe(one['best'])}).",
         "",
-        table(header, rows, left=(0,)),
+        table(HEADER[1:], rows, left=(0,)),
     ]
     return "\n".join([*lines, "", shown["why"], "", *bots])
 

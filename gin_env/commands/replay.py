@@ -71,10 +71,11 @@ def replay(
     if not plain and _screen_is_possible():
         from gin_env.ui.adviser import estimator_of_hand
         from gin_env.ui.replay_app import ReplayApp
+        from gin_env.ui.review import reviewed_players
 
         estimator_of_hand(estimator)
         bot = None if judge == NO_JUDGE else judge
-        ReplayApp(recorded, bot, _players(recorded), worst, estimator, letters).run()
+        ReplayApp(recorded, bot, reviewed_players(recorded), worst, estimator, letters).run()
     else:
         _replay_in_text(recorded, judge, worst)
 
@@ -100,17 +101,10 @@ def _check_judge(name: str | None) -> None:
         agents.make(str(name), programs=True)
 
 
-def _players(game: GameRecord) -> tuple[int, ...]:
-    """Return the players whose choices are reviewed: the person, or both."""
-    from gin_env.ui.human_game import PERSON_PLAYER
-
-    return (0,) if game.players[0] == PERSON_PLAYER else (0, 1)
-
-
 def _replay_in_text(game: GameRecord, judge: str | None, worst: int) -> None:
     from gin_env.ui.adviser import Adviser
     from gin_env.ui.replay_text import position_text, title
-    from gin_env.ui.review import review_hand
+    from gin_env.ui.review import review_hand, reviewed_players
     from gin_env.ui.review_text import review_text
 
     typer.echo(f"{title(game)}\n")
@@ -122,7 +116,7 @@ def _replay_in_text(game: GameRecord, judge: str | None, worst: int) -> None:
     if judge == NO_JUDGE:
         return
     adviser = Adviser(judge)
-    for player in _players(game):
+    for player in reviewed_players(game):
         hands = range(len(game.hands))
         reviews = [review_hand(game, positions, hand, player, adviser) for hand in hands]
         typer.echo(f"\n{review_text(game, positions, reviews, adviser.label, worst)}")

@@ -39,6 +39,19 @@ def chances_to_win(hands: np.ndarray, target_score: int) -> np.ndarray:
     return _chances_to_win(hands[1:] / hands[1:].sum(), target_score)  # void hands change nothing
 
 
+def chances_after(
+    chances: np.ndarray, own: np.ndarray | int, other: np.ndarray | int, points: np.ndarray
+) -> np.ndarray:
+    """Return the probability of winning after a hand, float64 in the shape of all arguments together.
+
+    `chances` are those of `chances_to_win`, `own` and `other` the scores before the hand, and `points` what
+    it pays, negative to the opponent.
+    """
+    last = len(chances) - 1
+    won, lost = np.maximum(points, 0), np.maximum(-points, 0)
+    return chances[np.minimum(own + won, last), np.minimum(other + lost, last)]
+
+
 @kernel
 def _chances_to_win(paid: np.ndarray, target: int) -> np.ndarray:
     """Compute `chances_to_win`, where paid[k] is the share of the hands that pay k + 1 points."""

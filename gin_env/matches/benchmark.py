@@ -29,13 +29,13 @@ from gin_env.agents import Agent, AnyAgent
 from gin_env.game.streams import check_seed, fresh_seed
 from gin_env.matches.fixed_positions import decision_hash, fixed_views
 from gin_env.matches.intervals import Interval
-from gin_env.matches.luck import has_value
 from gin_env.matches.match_log import MatchLog, logged_name
 from gin_env.matches.matches import PAIRS, MatchResult, check_games, play_match
 from gin_env.matches.provenance import describe_bot
 from gin_env.support.checks import check_choice, check_number
 from gin_env.support.files import write_json
 from gin_env.support.plots import new_figure, origin_line, save_figure
+from gin_env.support.registry import has_torch
 from gin_env.support.tables import table
 from gin_env.support.version import __version__
 from gin_env.support.workers import Workers, opened
@@ -261,7 +261,7 @@ def benchmark(
     logged = logged_name(agent, player.name)
     began = time.monotonic()
     result = BenchmarkResult(protocol, player.name, seed, (), (), decision_time(player), 0.0)
-    luck = result.microseconds > SLOW and has_value() if luck is None else luck
+    luck = result.microseconds > SLOW and has_torch() if luck is None else luck
     played, number, new = 0, 0, min(FIRST_GAMES, limit)
     with opened(workers) as crew:
         named = player if crew.here else agent

@@ -4,8 +4,8 @@ The positions come from whole hands. Their decks, the actions played and the ran
 SHA-256 hashes of fixed texts, so they depend only on the rules of the game, not on any bot or on how this
 release shuffles. Seven times in eight both players take a card that completes a meld and discard to minimum
 deadwood; they never knock. This covers all phases, both seats, early and late turns, and many positions in
-which a knock is possible. In the positions from whole games they do knock, so that there is a score, and a
-memory of earlier hands.
+which a knock is possible. In `game_views` both players knock too: these positions have a score and a memory
+of earlier hands.
 """
 
 from __future__ import annotations

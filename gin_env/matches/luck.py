@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,7 +27,7 @@ from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK
 from gin_env.game.cards import FULL_DECK, NUM_CARDS
 from gin_env.game.hands import least_deadwood_discard
-from gin_env.game.match_odds import chances_to_win
+from gin_env.game.match_odds import chances_after, chances_to_win
 from gin_env.game.rules import Rules
 from gin_env.game.state import DISCARD
 from gin_env.matches.intervals import Interval, deviations, mean_interval
@@ -226,18 +225,12 @@ def _worth(scores: np.ndarray, points: np.ndarray, chances: np.ndarray) -> np.nd
     """
     won = np.rint(points).astype(np.int64)
     own, other = scores[:, :1].astype(np.int64), scores[:, 1:].astype(np.int64)
-    last = len(chances) - 1
-    return chances[np.minimum(own + np.maximum(won, 0), last), np.minimum(other + np.maximum(-won, 0), last)]
+    return chances_after(chances, own, other, won)
 
 
 def is_slow(bot: object) -> bool:
     """Return whether a bot says (``slow = True``) that its decisions take longer than measuring luck."""
     return getattr(bot, "slow", False) is True
-
-
-def has_value() -> bool:
-    """Return whether the value network can be loaded: it needs PyTorch."""
-    return all(find_spec(name) for name in ("torch", "safetensors"))
 
 
 @dataclass(frozen=True)
@@ -247,7 +240,7 @@ class Adjusted:
     value: float
     interval: Interval
     saved: float
-    """The share of the variance that was luck: with so many games less, the interval is as wide."""
+    """The share of the variance that was luck: the interval is as wide with that share of the games less."""
 
 
 def adjusted_ratio(

@@ -33,13 +33,14 @@ from gin_env.matches.intervals import (
     wilson_interval,
     win_rate_interval,
 )
-from gin_env.matches.luck import LUCK, Adjusted, adjusted_ratio, has_value, is_slow, swapped_luck
+from gin_env.matches.luck import LUCK, Adjusted, adjusted_ratio, is_slow, swapped_luck
 from gin_env.matches.progress import match_progress
 from gin_env.matches.recording import MatchRecording
 from gin_env.matches.shards import DEAL_RESULT, MatchSetting, Tally, play_games, play_shards
 from gin_env.records import GameRecord, Recorder
 from gin_env.support.checks import is_integer
 from gin_env.support.files import write_json
+from gin_env.support.registry import has_torch
 from gin_env.support.tables import table
 from gin_env.support.workers import Workers, opened
 
@@ -400,7 +401,7 @@ def play_match(
     seed = fresh_seed() if seed is None else check_seed(seed)
     games = check_games(games)
     rules = Games(1, rules, episode).rules
-    luck = any(map(is_slow, bots)) and has_value() if luck is None else luck
+    luck = any(map(is_slow, bots)) and has_torch() if luck is None else luck
     tally = Tally(games // 2)
     order = np.random.default_rng(seed).permutation(games)
     with ExitStack() as stack:

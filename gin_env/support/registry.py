@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -11,6 +12,11 @@ from typing import Any, Generic, TypeVar
 from gin_env.support.checks import unknown
 
 Made = TypeVar("Made")
+
+
+def has_torch() -> bool:
+    """Return whether bots and estimators with `Declaration.needs_torch` can be made."""
+    return all(importlib.util.find_spec(name) for name in ("torch", "safetensors"))
 
 
 @dataclass(frozen=True)

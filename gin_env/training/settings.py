@@ -165,7 +165,7 @@ class PPOSettings:
         return tuple(dict.fromkeys(map(Rules.parse, self.rules)))
 
     def plan(self, minutes: float = 0.0) -> str:
-        """Return what is left of a run that has learned for so many minutes, with its approximate time."""
+        """Return what is left of a run after these minutes of learning, with its approximate time."""
         games = self.final_games * len(self.evaluate_against)
         if self.total_timesteps:
             return f"until {self.total_timesteps:,} decisions are learned, then {games:,} games"

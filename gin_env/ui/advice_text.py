@@ -29,7 +29,7 @@ class Line(NamedTuple):
     danger: str
 
 
-HEADER = Line(0, "move", "you win", "points", "deadwood", "cards that help", "danger")
+HEADER = ("action", "move", "you win", "points", "deadwood", "cards that help", "danger")
 
 
 def lines_of(advice: Advice, view: PlayerView, letters: bool = False, keep: int | None = None) -> list[Line]:
@@ -69,7 +69,7 @@ def why(
         return _about_knock(advice, view, opponent)
     other = next((move for move in advice.moves[1:] if than in (None, move.action)), None)
     if best.action in (DRAW_STOCK, DRAW_UPCARD, PASS):
-        return _about_draw(best, view, letters)
+        return _about_draw(advice, view, letters)
     if other is None:
         return "It is the only card to consider."
     if KNOCK <= other.action < DRAW_STOCK:
@@ -87,16 +87,16 @@ def _about_knock(advice: Advice, view: PlayerView, opponent: str) -> str:
     return f"You keep {left}, and {held}."
 
 
-def _about_draw(best: Move, view: PlayerView, letters: bool) -> str:
-    public, hand = view.records["public"][0], int(view.hands[0])
-    upcard = int(public["upcard"])
-    if not view.masks()[0][DRAW_UPCARD]:
+def _about_draw(advice: Advice, view: PlayerView, letters: bool) -> str:
+    taking = advice.find(DRAW_UPCARD)
+    if taking is None:
         return "The stock is the only choice."
-    name, now, left = card_name(upcard, letters), deadwood(hand), _after_taking(hand, upcard)
+    hand, upcard = int(view.hands[0]), int(view.records["public"]["upcard"][0])
+    name, now, left = card_name(upcard, letters), deadwood(hand), taking.numbers.deadwood or 0
     groups = [group for group in hand_groups(hand | 1 << upcard) if group.caption in ("set", "run")]
     meld = next((group.cards for group in groups if upcard in group.cards), [])
     melded = bool(meld) and left < now
-    if best.action == DRAW_UPCARD:
+    if advice.best is taking:
         if melded:
             made = f"{name} makes {card_names(meld, letters)}"
             return f"{made} and leaves {left} deadwood, {now - left} less than now."
@@ -105,11 +105,6 @@ def _about_draw(best: Move, view: PlayerView, letters: bool) -> str:
         return f"{name} would save {now - left} deadwood, but the stock is worth more here."
     saved = f"saves only {now - left} deadwood" if left < now else "saves no deadwood"
     return f"{name} makes no meld and {saved}; a new card may do more, and taking it tells what you collect."
-
-
-def _after_taking(hand: int, upcard: int) -> int:
-    """Return the deadwood after taking the upcard and the best discard."""
-    return min(deadwood((hand | 1 << upcard) & ~(1 << card)) for card in cards_of(hand))
 
 
 def _about_discard(best: Move, other: Move, view: PlayerView, opponent: str, letters: bool) -> str:

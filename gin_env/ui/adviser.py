@@ -13,17 +13,19 @@ import numpy as np
 
 from gin_env import agents
 from gin_env.agents.base import HasActionChances
-from gin_env.agents.search.belief import Belief, after, points_of_hand
+from gin_env.agents.search.belief import Belief, after, mean_and_error, points_of_hand
 from gin_env.agents.turns import check_bot_actions, play_turns
 from gin_env.batch import Games
 from gin_env.estimators import make as make_estimator
 from gin_env.estimators.base import Estimator, NeedsHands
 from gin_env.game.actions import KNOCK, is_discard
-from gin_env.game.match_odds import chances_to_win
+from gin_env.game.match_odds import chances_after, chances_to_win
+from gin_env.game.melds import deadwood
 from gin_env.game.rules import Rules
 from gin_env.observations.views import PlayerView
+from gin_env.support.registry import has_torch
 from gin_env.ui.explanations import RankedChoice, choices
-from gin_env.ui.opponents import find_opponent, has_torch
+from gin_env.ui.opponents import find_opponent
 
 if TYPE_CHECKING:
     from gin_env.agents.search.rollouts import RolloutPlayers
@@ -130,14 +132,17 @@ class Adviser:
         points = self._play_out(worlds, np.array(tried), player)
         win = self._chance(view.rules, int(scores[player]), int(scores[1 - player]), points)
         best = _best(win)
-        error = (win - win[best]).std(axis=1, ddof=1) / len(worlds) ** 0.5
-        order = sorted(range(len(tried)), key=lambda index: (index != best, -win[index].mean()))
-        figures = [
-            (float(win[index].mean()), float(points[index].mean()), float(error[index])) for index in order
-        ]
+        mean, (_, error) = win.mean(axis=1), mean_and_error(win - win[best])
+        order = sorted(range(len(tried)), key=lambda index: (index != best, -mean[index]))
         return [
-            Move(tried[index], *each, numbers[tried[index]])
-            for index, each in zip(order, figures, strict=True)
+            Move(
+                tried[index],
+                float(mean[index]),
+                float(points[index].mean()),
+                float(error[index]),
+                numbers[tried[index]],
+            )
+            for index in order
         ]
 
     def chance_to_win(self, rules: Rules, own: int, other: int) -> float:
@@ -184,10 +189,7 @@ class Adviser:
             paid = np.bincount(np.abs(points_of_hand(games)), minlength=2)
             paid[1] += not paid[1:].any()  # no hand paid points
             self._chances[rules] = chances_to_win(paid, rules.target_score)
-        chances = self._chances[rules]
-        last = len(chances) - 1
-        won, lost = np.maximum(points, 0), np.maximum(-points, 0)
-        return chances[np.minimum(own + won, last), np.minimum(other + lost, last)]
+        return chances_after(self._chances[rules], own, other, points)
 
 
 def _random_of(view: PlayerView) -> np.random.Generator:
@@ -213,14 +215,11 @@ def _players_of(bot: agents.Agent) -> RolloutPlayers | None:
 
 def _best(win: np.ndarray) -> int:
     """Return the index of the best of k moves by chances (k, n): the first unless one is surely better."""
-    gains = win - win[0]
-    surely = gains.mean(axis=1) - gains.std(axis=1, ddof=1) / win.shape[1] ** 0.5
-    return int(surely.argmax())
+    mean, error = mean_and_error(win - win[0])
+    return int((mean - error).argmax())
 
 
 def _mean_deadwood(worlds: np.ndarray, player: int) -> float:
     """Return the mean deadwood of a player's cards in `STATE` records (n,)."""
-    from gin_env.game.melds import deadwood
-
     hands = worlds["private"]["hand"][:, player]
     return float(np.mean([deadwood(int(hand)) for hand in hands]))

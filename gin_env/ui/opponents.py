@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 from typing import NamedTuple
+
+from gin_env import agents
+from gin_env.support.registry import has_torch
 
 
 class Opponent(NamedTuple):
@@ -18,7 +20,7 @@ class Opponent(NamedTuple):
     @property
     def available(self) -> bool:
         """Whether the bot can be loaded here."""
-        return self.bot not in NEEDS_TORCH or has_torch()
+        return has_torch() or self.bot in agents.names(needs_torch=False)
 
 
 OPPONENTS = (
@@ -29,12 +31,6 @@ OPPONENTS = (
     Opponent("Vera", "very hard", "policy", 1820),
     Opponent("Ada", "expert", "search", None),
 )
-NEEDS_TORCH = ("policy", "search")
-
-
-def has_torch() -> bool:
-    """Return whether networks can be loaded."""
-    return all(importlib.util.find_spec(name) for name in ("torch", "safetensors"))
 
 
 def find_opponent(text: str) -> Opponent | None:

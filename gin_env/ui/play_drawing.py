@@ -25,6 +25,14 @@ NEW_PAPER = "#ffe9a0"
 GOLD, PALE = "#ffd25c", "#c4decf"
 RED_ON_FELT = "#ff9086"
 NAME_WIDTH = 7
+SHORT_MOVES = {
+    "draw from the stock": "stock",
+    "discard ": "",
+    "knock with": "knock",
+    " without going gin": "",
+    "go gin with": "gin",
+}
+"""Moves in the table of a hint."""
 LARGE_WIDTH = 6
 """Columns of a large card."""
 
@@ -206,17 +214,14 @@ def advice_lines(
 
     With `played`, the move that was played is among them, marked with a star.
     """
-    best = advice_text.lines_of(advice, view, letters)[0]
-    text = Text().append(f"→ {best.move}", f"bold {GOLD}")
+    lines = advice_text.lines_of(advice, view, letters, played)
+    text = Text().append(f"→ {lines[0].move}", f"bold {GOLD}")
     text.append(f"\n{'':11}{'win':>4}{'left':>5}{'help':>5}  risk", PALE)
-    for line in advice_text.lines_of(advice, view, letters, played):
-        name = (
-            line.move.replace("draw from the stock", "stock")
-            .replace("discard ", "")
-            .replace("knock with", "knock")
-        )
-        name = name.replace(" without going gin", "").replace("go gin with", "gin")
-        mark = "→" if line.action == best.action else "*" if line.action == played else " "
+    for line in lines:
+        name = line.move
+        for words, short in SHORT_MOVES.items():
+            name = name.replace(words, short)
+        mark = "→" if line is lines[0] else "*" if line.action == played else " "
         danger = line.danger.replace("medium", "mid")
         text.append(f"\n{mark} {name:9}{line.win[:-2]:>4}{line.deadwood:>5}{line.helps:>5}  {danger}")
     return text.append(f"\n{advice_text.why(advice, view, opponent, played, letters)}")

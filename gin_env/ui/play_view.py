@@ -8,13 +8,14 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.widgets import Static
 
+from gin_env.records import HandRecord
 from gin_env.ui import play_drawing as draw
 from gin_env.ui.adviser import Adviser
 from gin_env.ui.discards import best_knock, discard_options
 from gin_env.ui.human_game import PERSON, EndedHand, HumanGame
 from gin_env.ui.play_widgets import CardPlace, Pile
 from gin_env.ui.reveal import describe_showdown, game_result
-from gin_env.ui.review import review_hand
+from gin_env.ui.review import HandReview, review_hand
 from gin_env.ui.review_text import review_text
 from gin_env.ui.seat import HeatMap, Seat, card_name, describe_seat, heat_map, last_turn
 from gin_env.ui.statistics import Statistics
@@ -46,6 +47,7 @@ class PlayView(TableView):
         self.thinking = False
         """Whether the opponent has been thinking for a while."""
         self.game = game
+        self._reviews: dict[HandRecord, HandReview] = {}
         self.chosen: int | None = None
         """Place of the card that the player has chosen."""
         self.notice = ""
@@ -188,7 +190,11 @@ class PlayView(TableView):
 
         def compute(adviser: Adviser) -> str:
             positions = record.positions()
-            reviews = [review_hand(record, positions, hand, PERSON, adviser) for hand in hands]
+            for hand in hands:
+                if record.hands[hand] not in self._reviews:
+                    review = review_hand(record, positions, hand, PERSON, adviser)
+                    self._reviews[record.hands[hand]] = review
+            reviews = [self._reviews[record.hands[hand]] for hand in hands]
             return review_text(record, positions, reviews, adviser.label, letters=self._letters)
 
         found = self._ask_adviser(ended.view, compute)
@@ -199,7 +205,7 @@ class PlayView(TableView):
     def _belief(self) -> HeatMap | str:
         """Return the belief, or a sentence with the reason why there is none."""
         view = self.game.view
-        chances = self._think(ESTIMATOR, self.estimator, view, lambda one: one.estimate(view)[0].tolist())
+        chances = self._think(ESTIMATOR, view, lambda one: one.estimate(view)[0].tolist())
         if chances is None:
             return "The chances are worked out ..."
         if isinstance(chances, Exception):

@@ -13,10 +13,10 @@ from textual.widgets import Static
 from gin_env.records import GameRecord, Position
 from gin_env.ui import play_drawing as draw
 from gin_env.ui import replay_text
-from gin_env.ui.adviser import Adviser
 from gin_env.ui.replay_drawing import column_names, hand_drawing, last_move
 from gin_env.ui.reveal import describe_showdown
 from gin_env.ui.review import Choice, HandReview, mistakes_of, review_hand
+from gin_env.ui.review_text import position_of
 from gin_env.ui.seat import Seat, Turn, action_name, both_turns, describe_seat, heat_map
 from gin_env.ui.table_app import ADVISER, ESTIMATOR, TableView
 
@@ -142,7 +142,7 @@ class ReplayView(TableView):
             return
         viewer = self.position.player if self.viewer is None else self.viewer
         view = self.position.view(viewer)
-        chances = self._think(ESTIMATOR, self.estimator, view, lambda one: one.estimate(view)[0].tolist())
+        chances = self._think(ESTIMATOR, view, lambda one: one.estimate(view)[0].tolist())
         if chances is None:
             self._write("belief", "The chances are worked out ...")
             return
@@ -197,8 +197,7 @@ class ReplayView(TableView):
 
     def place_of(self, choice: Choice) -> int:
         """Return the index of a choice's position in `positions`."""
-        places = (place for place in self.decisions if self.positions[place].hand == choice.hand)
-        return next(place for place in places if self.positions[place].step == choice.step)
+        return self.positions.index(position_of(self.positions, choice))
 
     def ask_reviews(self, then: Callable[[], None]) -> None:
         """Call `then` once a thread has reviewed all hands; it is not called if that fails."""
@@ -217,8 +216,7 @@ class ReplayView(TableView):
         found: list[HandReview] | Exception
         try:
             with self._thinking:
-                key = ADVISER, self._hint_bot or ""
-                adviser = self._advisers[key] = self._advisers.get(key) or Adviser(self._hint_bot)
+                adviser = self._adviser_of(ADVISER)
                 found = []
                 for hand in range(len(self.game.hands)):
                     text = f"Hand {hand + 1} of {len(self.game.hands)} is played out ..."

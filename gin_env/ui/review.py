@@ -7,15 +7,17 @@ which needs PyTorch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from gin_env.matches.luck import NUM_SUMMED, chance_of, has_value, luck_of_deals
+from gin_env.matches.luck import NUM_SUMMED, chance_of, luck_of_deals
 from gin_env.records import GameRecord, Position
+from gin_env.support.registry import has_torch
 from gin_env.ui.adviser import Advice, Adviser, Move
+from gin_env.ui.human_game import PERSON, PERSON_PLAYER
 
 SMALL = 0.5
 """Points below which a choice counts as good."""
@@ -100,13 +102,17 @@ def totals_of(reviews: Sequence[HandReview]) -> Totals:
     )
 
 
+def reviewed_players(game: GameRecord) -> tuple[int, ...]:
+    """Return the players whose choices are reviewed: the person, or both bots."""
+    return (PERSON,) if game.players[0] == PERSON_PLAYER else (0, 1)
+
+
 def review_hand(
     game: GameRecord,
     positions: Sequence[Position],
     hand: int,
     player: int,
     adviser: Adviser,
-    progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> HandReview:
     """Return the review of a hand that has ended.
 
@@ -114,7 +120,6 @@ def review_hand(
     ----------
     positions : those of the game, as `GameRecord.positions` returns them.
     hand : index of the hand.
-    progress : called with the number of choices judged and their total.
     """
     here = [position for position in positions if position.hand == hand]
     to_judge = [
@@ -123,12 +128,11 @@ def review_hand(
         if position.is_decision and position.player == player and position.view().masks().sum() > 1
     ]
     choices = []
-    for number, position in enumerate(to_judge, 1):
+    for position in to_judge:
         advice = adviser.advise(position.view(), position.action)
         played = advice.find(int(position.action or 0))
         if played is not None:
             choices.append(Choice(hand, position.step, played, advice))
-        progress(number, len(to_judge))
     record = game.hands[hand]
     own, other = (record.scores[seat] for seat in (player, 1 - player))
     own_after, other_after = (record.scores_after[seat] for seat in (player, 1 - player))
@@ -146,7 +150,7 @@ def luck_of(positions: Sequence[Position], player: int) -> float | None:
 
     None without PyTorch.
     """
-    if not has_value():
+    if not has_torch():
         return None
     from gin_env.matches.open_value import packaged_value
 

@@ -48,9 +48,9 @@ class TableView(Container):
         self._letters = letters
         self._written: dict[str, Any] = {}
         self._thinking = threading.Lock()
-        self._advisers: dict[tuple[str, str], Any] = {}
-        self._answers: dict[tuple[str, str, bytes], Any] = {}
-        self.asked: set[tuple[str, str, bytes]] = set()
+        self._advisers: dict[str, Any] = {}
+        self._answers: dict[tuple[str, bytes], Any] = {}
+        self.asked: set[tuple[str, bytes]] = set()
 
     def show(self) -> None:
         """Redraw what has changed."""
@@ -70,41 +70,39 @@ class TableView(Container):
 
     def _ask_adviser(self, view: PlayerView, compute: Callable[[Adviser], Any]) -> Any:
         """Return the adviser's answer as `_think` does."""
-        return self._think(ADVISER, self._hint_bot or "", view, compute)
+        return self._think(ADVISER, view, compute)
 
-    def _think(self, kind: str, name: str, view: PlayerView, compute: Callable[[Any], Any]) -> Any:
+    def _think(self, kind: str, view: PlayerView, compute: Callable[[Any], Any]) -> Any:
         """Return the answer of an adviser or estimator to a view, or None while a thread computes it.
 
         `compute` is called with the adviser or estimator. The screen is redrawn when the answer arrives. If
         the computation fails, its exception is returned.
         """
-        key = (kind, name, view.records.tobytes())
-        answer = self._answer_of(kind, name, view)
+        key = (kind, view.records.tobytes())
+        answer = self._answers.get(key)
         if answer is None and key not in self.asked:
             self.asked.add(key)
             self.run_worker(lambda: self._answer(key, compute), thread=True, exit_on_error=False)
         return answer
 
-    def _answer_of(self, kind: str, name: str, view: PlayerView) -> Any:
-        """Return an answer that has been computed, otherwise None."""
-        return self._answers.get((kind, name, view.records.tobytes()))
+    def _adviser_of(self, kind: str) -> Any:
+        """Return the adviser or the estimator, made when it is first asked."""
+        if kind not in self._advisers:
+            made = Adviser(self._hint_bot) if kind == ADVISER else estimator_of_hand(self.estimator)
+            self._advisers[kind] = made
+        return self._advisers[kind]
 
-    def _answer(self, key: tuple[str, str, bytes], compute: Callable[[Any], Any]) -> None:
+    def _answer(self, key: tuple[str, bytes], compute: Callable[[Any], Any]) -> None:
         """Compute an answer; runs in a thread, one question at a time."""
-        kind, name, _ = key
         try:
             with self._thinking:
-                if (kind, name) not in self._advisers:
-                    self._advisers[kind, name] = (
-                        Adviser(name or None) if kind == ADVISER else estimator_of_hand(name)
-                    )
-                answer = compute(self._advisers[kind, name])
+                answer = compute(self._adviser_of(key[0]))
         except Exception as error:  # a user's own bot can raise anything
             answer = error
-            self._advisers.pop((kind, name), None)  # a program that has ended would never answer again
+            self._advisers.pop(key[0], None)  # a program that has ended would never answer again
         self.app.call_from_thread(self._received, key, answer)
 
-    def _received(self, key: tuple[str, str, bytes], answer: Any) -> None:
+    def _received(self, key: tuple[str, bytes], answer: Any) -> None:
         if len(self._answers) > MAX_ANSWERS:
             self._answers.clear()
         self.asked.discard(key)

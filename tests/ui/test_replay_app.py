@@ -43,8 +43,7 @@ def on_screen(steps: Steps, game: GameRecord, size: tuple[int, int] = LARGE, **o
 @pytest.fixture(autouse=True)
 def judge(monkeypatch):
     """Advice that takes no time."""
-    for module in ("table_app", "replay_view"):
-        monkeypatch.setattr(f"gin_env.ui.{module}.Adviser", Judge)
+    monkeypatch.setattr("gin_env.ui.table_app.Adviser", Judge)
 
 
 def mistakes(game: GameRecord) -> list[Choice]:
@@ -260,8 +259,7 @@ def test_keys_work_while_moves_are_judged(game, key, sign, monkeypatch):
             release.wait(30)
             return super().advise(view, played)
 
-    for module in ("table_app", "replay_view"):
-        monkeypatch.setattr(f"gin_env.ui.{module}.Adviser", Slow)
+    monkeypatch.setattr("gin_env.ui.table_app.Adviser", Slow)
 
     async def steps(app, pilot):
         await pilot.press(key)
@@ -282,7 +280,7 @@ def test_any_error_of_the_judge_is_shown(game, monkeypatch):
         def advise(self, view, played=None):
             raise IndexError("no such value")
 
-    monkeypatch.setattr("gin_env.ui.replay_view.Adviser", Failing)
+    monkeypatch.setattr("gin_env.ui.table_app.Adviser", Failing)
 
     async def steps(app, pilot):
         await pilot.press("w")

@@ -27,7 +27,6 @@ from gin_env.agents.registry import BOTS
 from gin_env.game.actions import DRAW_STOCK, KNOCK, PASS
 from gin_env.game.cards import card_id, card_text
 from gin_env.game.rules import Rules
-from gin_env.ui import opponents
 from gin_env.ui.card_art import card_sheet
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.review import review_hand, totals_of
@@ -253,7 +252,7 @@ def test_only_offered_opponents_and_rules_can_be_chosen(choice, values):
 
 @pytest.mark.parametrize("torch", [None, object()])
 def test_levels_that_need_torch_are_available_only_with_it(monkeypatch, torch):
-    monkeypatch.setattr(opponents.importlib.util, "find_spec", lambda name: torch)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: torch)
     needy = BOTS.names(needs_torch=True)
     for one in offers.opponents("simple"):
         assert one["available"] == (torch is not None or one["bot"] not in needy), one
@@ -396,6 +395,14 @@ def test_any_position_is_analysed():
         ({"scores": "much"}, "--scores must be two numbers"),
     ):
         assert message in one.ask("analyse", 400, **position | wrong)["error"]
+
+
+def test_board_asks_only_bots_that_can_be_loaded(monkeypatch):
+    monkeypatch.setattr("gin_env.ui.web.table_api.has_torch", lambda: False)
+    answer = Window(TableApi()).ask("analyse", hand="4C 5C 6C 9H 9S TD QD QH KS 2D", upcard="9D")
+    asked = {bot for row in answer["bots"] for bot in row["bots"]}
+    assert "simple" in asked
+    assert asked <= set(BOTS.names(needs_torch=False))
 
 
 def test_replay_server_serves_no_table():

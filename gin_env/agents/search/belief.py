@@ -198,6 +198,11 @@ def points_of_hand(games: Games) -> np.ndarray:
     return np.where(public["winner"] < 0, 0, public["points"] * (1 - 2 * public["winner"].astype(np.int64)))
 
 
+def mean_and_error(gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the means (..., k) of gains (..., k, n), and their standard errors."""
+    return gains.mean(axis=-1), gains.std(axis=-1, ddof=1) / gains.shape[-1] ** 0.5
+
+
 @cache
 def _default() -> Belief:
     return Belief(MODELS["policy"], HandShapes(packaged_networks()["policy"]))

@@ -26,12 +26,13 @@ from gin_env import agents
 from gin_env.agents.policies.candidate_network import find_policy_of_games
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policies.improved_policy import ImprovedPolicyBot
-from gin_env.agents.search.belief import Belief, Worlds, after, points_of_hand
+from gin_env.agents.search.belief import Belief, Worlds, after, mean_and_error, points_of_hand
 from gin_env.agents.search.opponents import MODELS, UNKNOWN, OpponentModels, estimators_for
 from gin_env.agents.search.rollouts import RolloutPlayers
 from gin_env.agents.search.shapes import HandShapes
 from gin_env.agents.search.small_networks import packaged_networks
 from gin_env.game.actions import NUM_ACTIONS
+from gin_env.game.match_odds import chances_after
 from gin_env.game.rules import Rules
 from gin_env.observations.candidates import NO_ACTION
 from gin_env.observations.views import PlayerView
@@ -244,8 +245,7 @@ class SearchBot:
     ) -> np.ndarray:
         """Return the change in the probability of winning by these points, int64 (n,): float64 (n,)."""
         chances = self.players.chances_to_win(rules)
-        scores = np.stack([own + np.maximum(points, 0), other + np.maximum(-points, 0)])
-        return chances[tuple(np.minimum(scores, len(chances) - 1))] - chances[own, other]
+        return chances_after(chances, own, other, points) - chances[own, other]
 
 
 def shared_out(chances: np.ndarray, total: int) -> list[int]:
@@ -264,8 +264,3 @@ def _check_opponent(opponent: object) -> None:
         raise ValueError(f"opponent must be a bot of this package, not {opponent!r}, which runs other code")
     if opponent.partition(":")[0] == "search":
         raise ValueError(f"opponent must be a bot that does not search, not {opponent!r}")
-
-
-def mean_and_error(gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the means (..., k) of gains (..., k, n), and their standard errors."""
-    return gains.mean(axis=-1), gains.std(axis=-1, ddof=1) / gains.shape[-1] ** 0.5

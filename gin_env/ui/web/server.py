@@ -37,8 +37,12 @@ from gin_env.ui.web.table_api import Handler, TableApi
 STATIC = Path(__file__).parent / "static"
 REQUEST_SECONDS = 10.0
 """Time in which a connection must have sent the head of its next request."""
-KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"} | {
-    ".json": "application/json"
+KINDS = {
+    ".html": "text/html",
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+    ".json": "application/json",
 }
 
 

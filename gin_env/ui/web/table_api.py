@@ -16,13 +16,14 @@ from gin_env import agents
 from gin_env.game.rules import Rules, check_rules
 from gin_env.game.streams import check_seed
 from gin_env.records import GameRecord, Position
+from gin_env.support.registry import has_torch
 from gin_env.ui.adviser import Adviser, estimator_of_hand
-from gin_env.ui.human_game import PERSON, PERSON_PLAYER, HumanGame
+from gin_env.ui.human_game import HumanGame
 from gin_env.ui.links import hand_of
 from gin_env.ui.opinions import chosen_actions
 from gin_env.ui.opponents import OPPONENTS
 from gin_env.ui.positions import position_in_text
-from gin_env.ui.review import HandReview, review_hand
+from gin_env.ui.review import HandReview, review_hand, reviewed_players
 from gin_env.ui.seat import YOU, action_name
 from gin_env.ui.web import offers, page
 from gin_env.ui.web.page import Json
@@ -254,7 +255,7 @@ class TableApi:
         """Return what cards and choices were worth in a `hand` (from 1), for the person or for both."""
         replayed = self._replayed(request, token)
         record, hand = replayed.record, self._hand(request, replayed)
-        players = (PERSON,) if record.players[0] == PERSON_PLAYER else (0, 1)
+        players = reviewed_players(record)
 
         def judge(adviser: Adviser) -> Json:
             key = record.hands[hand], record.rules, hand, players
@@ -276,7 +277,8 @@ class TableApi:
         advice = self._hints.ask(lambda adviser: adviser.advise(view))
         by_move: dict[str, list[str]] = {}
         upcard, hand = int(view.records["public"]["upcard"][0]), int(view.hands[0])
-        for name in agents.quick_names():
+        loadable = agents.names(needs_torch=None if has_torch() else False)
+        for name in [name for name in agents.quick_names() if name in loadable]:
             action = int(chosen_actions(_bot(name), view)[0])
             by_move.setdefault(action_name(action, upcard, hand=hand), []).append(name)
         answer = page.hint(advice, view, "your opponent")
