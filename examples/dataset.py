@@ -47,6 +47,8 @@ FORMAT, VERSION = "gin-env hands", 1
 BATCH_SIZE = 2048
 """Hands played at the same time; part of the format, since networks' estimates depend on it by about 1e-7."""
 _KEY = b"gin-env"
+NO_BELIEFS = "none"
+"""Value of ``--estimator`` for a data set without beliefs."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class DataSetShard:
 
     seed: int
     bot: str
-    estimator: str
+    estimator: str | None
     first: int
     """Number of its first hand."""
     num_hands: int
@@ -95,8 +97,8 @@ class Hands:
     """uint64 (n,): the cards of the player who decided, as a mask, before the action."""
     opponent_hands: np.ndarray
     """uint64 (n,): the cards of the opponent."""
-    beliefs: np.ndarray
-    """float16 (n, 52): the probability for each card that the opponent holds it."""
+    beliefs: np.ndarray | None
+    """float16 (n, 52): the probability for each card that the opponent holds it; None without estimator."""
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -128,7 +130,7 @@ def make(
     seed: int = 0,
     *,
     bot: str = "policy",
-    estimator: str = "suit-equivariant:weights=policy",
+    estimator: str | None = "suit-equivariant:weights=policy",
     rules: Rules | None = None,
     workers: int | Literal["all"] | Workers = 1,
     progress: Callable[[int], object] | None = None,
@@ -141,7 +143,7 @@ def make(
     hands, shard_size : number of hands in all and in each file.
     seed : determines the deals and all random choices.
     bot : name of the bot that plays both seats; it may start a program or import a module.
-    estimator : makes the beliefs.
+    estimator : makes the beliefs; None: the data set has none.
     rules : the rules of the hands; default: `Rules()`.
     workers : as for `play_match`; the files do not depend on it.
     progress : called with the number of hands of each file that is complete.
@@ -166,7 +168,8 @@ def make(
     shard_size = check_integer("shard_size", shard_size, 1, 1_000_000)
     rules = check_rules(rules)
     agents.make(bot, programs=True)
-    estimators.make(estimator)
+    if estimator is not None:
+        estimators.make(estimator)
     data = folder / "data"
     check_folder(data)
     data.mkdir(parents=True, exist_ok=True)
@@ -216,8 +219,10 @@ def make_shard(shard: DataSetShard) -> bytes:
 
 def _play(shard: DataSetShard, numbers: np.ndarray) -> dict[str, np.ndarray]:
     """Play hands in one batch and return their columns; decisions are ordered by hand."""
-    bot, estimator = agents.make(shard.bot, programs=True), estimators.make(shard.estimator)
-    games, memory = Games(len(numbers), shard.rules), estimator.new_memory(2 * len(numbers))
+    bot = agents.make(shard.bot, programs=True)
+    estimator = None if shard.estimator is None else estimators.make(shard.estimator)
+    memory = None if estimator is None else estimator.new_memory(2 * len(numbers))
+    games = Games(len(numbers), shard.rules)
     games.start(seed=shard.seed, episodes=numbers.astype(np.uint64))
     columns: dict[str, np.ndarray] = {"dealer": games.state["public"]["dealer"].astype(np.uint8)}
     columns["deck"] = games.state["hidden"]["deck"].astype(np.uint8)
@@ -229,7 +234,9 @@ def _play(shard: DataSetShard, numbers: np.ndarray) -> dict[str, np.ndarray]:
         everyone = np.arange(len(playing))
         own, other = both[everyone, players], both[everyone, 1 - players]
         view = games.views(playing)
-        beliefs = advance_slots(estimator, view, other, memory, 2 * playing + players)
+        beliefs = np.empty((len(playing), 0))
+        if estimator is not None:
+            beliefs = advance_slots(estimator, view, other, memory, 2 * playing + players)
         actions = check_bot_actions(bot, bot.act(view), len(playing))
         games.play(playing, actions, who=f"bot {bot.name!r}")
         ended = playing[games.done[playing]]
@@ -251,7 +258,6 @@ def _write(columns: dict[str, np.ndarray], shard: DataSetShard) -> bytes:
         return pa.ListArray.from_arrays(starts, values)
 
     names = pa.array([*OUTCOME_NAMES])
-    beliefs = pa.FixedSizeListArray.from_arrays(pa.array(columns["belief"].reshape(-1)), NUM_CARDS)
     decks = pa.FixedSizeListArray.from_arrays(pa.array(columns["deck"].reshape(-1)), NUM_CARDS)
     arrays = {
         "hand": pa.array(columns["number"]),
@@ -265,8 +271,10 @@ def _write(columns: dict[str, np.ndarray], shard: DataSetShard) -> bytes:
         "action": each_decision(pa.array(columns["action"])),
         "own_hand": each_decision(pa.array(columns["own_hand"])),
         "opponent_hand": each_decision(pa.array(columns["opponent_hand"])),
-        "belief": each_decision(beliefs),
     }
+    if shard.estimator is not None:
+        beliefs = pa.FixedSizeListArray.from_arrays(pa.array(columns["belief"].reshape(-1)), NUM_CARDS)
+        arrays["belief"] = each_decision(beliefs)
     table = pa.table(arrays).replace_schema_metadata({_KEY: json.dumps(shard.description())})
     content = io.BytesIO()
     parquet.write_table(table, content, compression="zstd", compression_level=6, row_group_size=1000)
@@ -297,7 +305,10 @@ def load_file(path: str | Path) -> Hands:
     def numpy(array: Any) -> np.ndarray:
         return np.asarray(array.to_numpy(zero_copy_only=False))
 
-    lists = {name: values(name) for name in ("player", "action", "own_hand", "opponent_hand", "belief")}
+    lists = {name: values(name) for name in ("player", "action", "own_hand", "opponent_hand")}
+    beliefs = None
+    if description["estimator"] is not None:
+        beliefs = numpy(values("belief").flatten().flatten()).reshape(-1, NUM_CARDS)
     return Hands(
         description=description,
         numbers=numpy(values("hand")),
@@ -312,7 +323,7 @@ def load_file(path: str | Path) -> Hands:
         actions=numpy(lists["action"].flatten()),
         own_hands=numpy(lists["own_hand"].flatten()),
         opponent_hands=numpy(lists["opponent_hand"].flatten()),
-        beliefs=numpy(lists["belief"].flatten().flatten()).reshape(-1, NUM_CARDS),
+        beliefs=beliefs,
     )
 
 
@@ -344,10 +355,20 @@ def data_card(paths: list[Path]) -> str:
     about, num_hands = _description(paths[0]), sum(each.num_rows for each in metadata)
     rules = Rules(**about["rules"])
     size = sum(path.stat().st_size for path in paths) / 1e6
-    columns = "\n".join(f"| `{name} | {meaning} |" for name, meaning in _COLUMNS.items())
     command = f"python examples/dataset.py FOLDER --hands {num_hands} --shard-size {about['num_hands']}"
-    command += f" --seed {about['seed']} --bot {quote(about['bot'])} --estimator {about['estimator']}"
+    command += (
+        f" --seed {about['seed']} --bot {quote(about['bot'])} --estimator {about['estimator'] or NO_BELIEFS}"
+    )
     command += rules_option(rules)
+    beliefs, columns_present = "", dict(_COLUMNS)
+    if about["estimator"] is None:
+        del columns_present["belief`*"]
+    else:
+        beliefs = (
+            "At every decision, the probability that the opponent holds each card, by the estimator "
+            f"`{about['estimator']}`. Beliefs are wrong where their model is; `opponent_hand` is the truth. "
+        )
+    columns = "\n".join(f"| `{name} | {meaning} |" for name, meaning in columns_present.items())
     return f"""\
 ---
 license: mit
@@ -362,8 +383,7 @@ configs:
 # Gin Rummy hands of {about["bot"]}
 
 {num_hands:,} hands of Gin Rummy, played by the bot `{about["bot"]}` of gin-env {about["release"]} against \
-itself, with both players' cards, every action, and at every decision the probability that the opponent \
-holds each card, by the estimator `{about["estimator"]}`. {len(paths)} Parquet files (zstd), {size:,.1f} MB.
+itself, with both players' cards and every action. {beliefs}{len(paths)} Parquet files (zstd), {size:,.1f} MB.
 
 One row is one hand. Columns marked * hold a list with one entry for each decision of the hand.
 
@@ -379,7 +399,7 @@ Card ids are `suit * 13 + rank` with suits CHSD and ranks A to K; bit `id` of a 
 from examples import dataset
 
 for hands in dataset.load("FOLDER"):
-    print(hands.actions.shape, hands.beliefs.shape)   # the decisions of all hands of a file
+    print(hands.actions.shape, hands.own_hands.shape)  # the decisions of all hands of a file
     print(hands.record(0).positions()[0].view())      # what the player knew, as a view or observation
 ```
 
@@ -388,7 +408,6 @@ and the libraries that networks need.
 - **For** learning to imitate, to estimate hidden cards and to model opponents; no person took part.
 - **Not for** conclusions about how people play: one bot plays both seats, and there are no scores before a \
 hand.
-- **Bias**: beliefs are estimates by a model and are wrong where it is; `opponent_hand` is the truth.
 """
 
 
@@ -415,7 +434,7 @@ def main(
     shard_size: Annotated[int, typer.Option(help="Number of hands in each file")] = 10_000,
     bot: Annotated[str, typer.Option(help=f"Bot that plays both seats. {BOT_HELP}")] = "policy",
     estimator: Annotated[
-        str, typer.Option(help="Estimator of the opponent's hand")
+        str, typer.Option(help=f"Estimator of the opponent's hand, or {NO_BELIEFS} for no beliefs")
     ] = "suit-equivariant:weights=policy",
     seed: Seed = 0,
     rules: RulesOption = None,
@@ -430,7 +449,7 @@ def main(
             shard_size,
             seed,
             bot=bot,
-            estimator=estimator,
+            estimator=None if estimator == NO_BELIEFS else estimator,
             rules=rules,
             workers=crew,
             progress=progress.update,
