@@ -33,6 +33,7 @@ from gin_env.game.deals import check_deal_options
 from gin_env.game.rules import RulesLike
 from gin_env.game.streams import check_seed, fresh_seed
 from gin_env.observations.views import PlayerView
+from gin_env.support.checks import is_integer
 from gin_env.ui.screen import RENDER_MODES, Screen, check_render_mode
 
 PLAYERS = ("player_0", "player_1")
@@ -79,7 +80,11 @@ def usual_wrappers(raw: AECEnv) -> AECGame:
 
 
 class _OrderEnforcingWrapper(wrappers.OrderEnforcingWrapper):
-    """Adds the wrappers' own state to that of the environment."""
+    """Adds the wrappers' own state to that of the environment, and accepts tensors."""
+
+    def step(self, action: Any) -> None:
+        number = np.asarray(action)[()]
+        super().step(int(number) if is_integer(number) else action)
 
     def get_state(self) -> EnvironmentState:
         state = self.unwrapped.get_state()
@@ -122,10 +127,7 @@ class _TerminateIllegalWrapper(wrappers.TerminateIllegalWrapper):
 
 
 def register() -> None:
-    """Make ``pettingzoo.make("aec", "gin_env/gin_rummy-v0")`` work.
-
-    PettingZoo before 1.27 has no registry; there this does nothing.
-    """
+    """Make ``pettingzoo.make("aec", "gin_env/gin_rummy-v0")`` work in PettingZoo 1.27 and newer."""
     try:
         from pettingzoo import aec_registry
         from pettingzoo import register as register_with_pettingzoo
