@@ -14,7 +14,7 @@ episode and pays -1 to the offender and 0 to the other player, the one case wher
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -100,13 +100,12 @@ class _OrderEnforcingWrapper(wrappers.OrderEnforcingWrapper):
         for layer, attributes in zip(self._layers(), values["layers"], strict=True):
             vars(layer).update(copy.deepcopy(attributes))
 
-    def _layers(self) -> list[AECEnv]:
-        """Return these wrappers, outermost first."""
-        layers, layer = [], self
+    def _layers(self) -> Iterator[AECEnv]:
+        """Yield these wrappers, outermost first."""
+        layer = self
         while layer is not self.unwrapped:
-            layers.append(layer)
+            yield layer
             layer = layer.env
-        return layers
 
     def __str__(self) -> str:
         return str(self.env)
