@@ -4,7 +4,7 @@
 
     python benchmarks/compatibility.py                        # all of them, a minute of learning each
     python benchmarks/compatibility.py jax sb3 --seconds 10
-    python benchmarks/compatibility.py --page                 # and write the tables into docs/frameworks.md
+    python benchmarks/compatibility.py sb3 --page             # and write the rows into docs/frameworks.md
 
 The environments are kept in `.venv-frameworks`, so that a second run installs nothing but this checkout.
 """
@@ -86,10 +86,14 @@ def run(python: Path, script: list[str], seconds: float) -> dict[str, str]:
     return said.groupdict()
 
 
+def link(script: list[str]) -> str:
+    """Return the first cell of a line."""
+    return f"[`{' '.join(script)}`](../examples/frameworks/{script[0]})"
+
+
 def row(script: list[str], told: dict[str, str]) -> str:
     """Return one line of the table."""
-    link = f"[`{' '.join(script)}`](../examples/frameworks/{script[0]})"
-    cells = [link, f"{told['package']} {told['version']}", told["steps"], told["rate"]]
+    cells = [link(script), f"{told['package']} {told['version']}", told["steps"], told["rate"]]
     return f"| {' | '.join([*cells, told['masked'], told['opponent'], told['before'], told['after']])} |\n"
 
 
@@ -109,6 +113,14 @@ def write_table(begin: str, table: str) -> None:
     PAGE.write_text(text[:before] + table + text[text.index(END, before) :])
 
 
+def with_rows_of_page(rows: list[str]) -> str:
+    """Return the table of these rows, and of the page's rows for all other scripts."""
+    text = PAGE.read_text().partition(BEGIN)[2].partition(END)[0]
+    lines = {line.split(" | ")[0]: line for line in [*text.removeprefix(HEAD).splitlines(True), *rows]}
+    scripts = [script for _, scripts in FRAMEWORKS.values() for script in scripts]
+    return HEAD + "".join(line for script in scripts if (line := lines.get(f"| {link(script)}")))
+
+
 def main() -> None:
     """Install, run, print the tables; exits with 1 if anything failed."""
     plain = argparse.RawDescriptionHelpFormatter
@@ -121,7 +133,7 @@ def main() -> None:
     names = options.names or [*FRAMEWORKS, OTHERS]
     if unknown := set(names) - {*FRAMEWORKS, OTHERS}:
         parser.error(f"unknown {', '.join(unknown)}; choose from {', '.join([*FRAMEWORKS, OTHERS])}")
-    table, others, failures = HEAD, "", []
+    rows, others, failures = [], "", []
     for name in names:
         packages, scripts = FRAMEWORKS.get(name, (OTHER_PACKAGES, []))
         try:
@@ -130,16 +142,16 @@ def main() -> None:
             if name == OTHERS:
                 others = run_unchanged(python)
             for script in scripts:
-                table += row(script, run(python, script, options.seconds))
-                print(table.splitlines()[-1], flush=True)
+                rows.append(row(script, run(python, script, options.seconds)))
+                print(rows[-1], end="", flush=True)
         except (subprocess.CalledProcessError, RuntimeError) as error:
             failures.append(f"{name}: {error}")
             print(failures[-1], file=sys.stderr, flush=True)
-    print(f"\n{table}\n{others}")
+    print(f"\n{HEAD}{''.join(rows)}\n{others}")
     if options.page and not failures and others:
         write_table(OTHERS_BEGIN, others)
-    if options.page and not failures and set(names) >= set(FRAMEWORKS):
-        write_table(BEGIN, table)
+    if options.page and not failures:
+        write_table(BEGIN, with_rows_of_page(rows))
     sys.exit(1 if failures else 0)
 
 

@@ -6,9 +6,11 @@ API reference comes from the docstrings.
 
 from __future__ import annotations
 
+import ast
 import inspect
 import os
 import re
+import shutil
 import sys
 import tomllib
 from pathlib import Path
@@ -111,6 +113,15 @@ ENVIRONMENT_SECTIONS = (
 """Sections of an environment's docstring besides "Arguments", as in Gymnasium."""
 
 
+SCRIPT_PAGES = ROOT / "docs/scripts"
+PAGE_OF_SCRIPT = {
+    script: SCRIPT_PAGES / script.relative_to(ROOT / "examples").with_suffix(".md")
+    for script in sorted((ROOT / "examples").rglob("*.py"))
+    if script.name != "__init__.py"
+}
+"""The page of each script, which a build writes and git ignores."""
+
+
 def leave_out_kernels(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
     """Leave out most kernels: they check nothing and are building blocks for other kernels."""
     if what != "module" or not inspect.isfunction(thing) or thing.__module__ in KERNEL_MODULES:
@@ -147,12 +158,31 @@ def write_defaults(
     return signature and signature.replace("<factory>", "..."), returned
 
 
+def write_script_pages(app: Any) -> None:
+    """Write a page for each script of examples/: its docstring, and a directive for its source."""
+    shutil.rmtree(SCRIPT_PAGES, ignore_errors=True)
+    for script, page in PAGE_OF_SCRIPT.items():
+        text = ast.get_docstring(ast.parse(script.read_text())) or ""
+        text = re.sub(r"^(>>>|\.\.\.)", r"    \1", text, flags=re.MULTILINE)
+        source = f"```{{literalinclude}} /{script.relative_to(ROOT).as_posix()}\n:language: python\n```"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(f"# {script.relative_to(ROOT / 'examples').as_posix()}\n\n{text}\n\n{source}\n")
+
+
+def leave_out_edit_link(app: Any, pagename: str, template: str, context: dict[str, Any], tree: Any) -> None:
+    """Show no link to edit a page that only a build has."""
+    if pagename.startswith("docs/scripts/"):
+        context["page_source_suffix"] = ""
+
+
 def link_within_the_site(app: Any, docname: str, source: list[str]) -> None:
-    """Link a folder to its README, or without one keep only the text; keep verdicts in one line."""
+    """Link scripts to their pages, folders to their READMEs (or keep the text); keep verdicts in one line."""
     folder = (ROOT / docname).parent
 
     def lead(link: re.Match[str]) -> str:
         text, target = link.groups()
+        if page := PAGE_OF_SCRIPT.get((folder / target).resolve()):
+            return f"[{text}](/{page.relative_to(ROOT).as_posix()})"
         if not (folder / target).is_dir():
             return link[0]
         readme = f"{target}/README.md"
@@ -164,7 +194,9 @@ def link_within_the_site(app: Any, docname: str, source: list[str]) -> None:
 
 def setup(app: Any) -> None:
     """Called by Sphinx."""
+    app.connect("builder-inited", write_script_pages)
     app.connect("autodoc-skip-member", leave_out_kernels)
     app.connect("autodoc-process-signature", write_defaults)
     app.connect("autodoc-process-docstring", read_numpy_style)
     app.connect("source-read", link_within_the_site)
+    app.connect("html-page-context", leave_out_edit_link)

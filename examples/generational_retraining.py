@@ -2,7 +2,7 @@
 
 Paper 002 trained one generation and wrote: "the training cycle could be repeated". This script repeats such a
 cycle with a network of its own, which decides draws and knocks too (``python -m research run 002/loop``
-repeats the paper's)::
+repeats the paper's):
 
     python examples/generational_retraining.py                                # the shipped bot `generation`
     python examples/generational_retraining.py --folder runs/quick --generations 2 --settings.hands 16384

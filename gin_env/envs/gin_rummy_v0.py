@@ -14,7 +14,7 @@ episode and pays -1 to the offender and 0 to the other player, the one case wher
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +33,7 @@ from gin_env.game.deals import check_deal_options
 from gin_env.game.rules import RulesLike
 from gin_env.game.streams import check_seed, fresh_seed
 from gin_env.observations.views import PlayerView
+from gin_env.support.checks import is_integer
 from gin_env.ui.screen import RENDER_MODES, Screen, check_render_mode
 
 PLAYERS = ("player_0", "player_1")
@@ -79,7 +80,11 @@ def usual_wrappers(raw: AECEnv) -> AECGame:
 
 
 class _OrderEnforcingWrapper(wrappers.OrderEnforcingWrapper):
-    """Adds the wrappers' own state to that of the environment."""
+    """Adds the wrappers' own state to that of the environment, and accepts tensors."""
+
+    def step(self, action: Any) -> None:
+        number = np.asarray(action)[()]
+        super().step(int(number) if is_integer(number) else action)
 
     def get_state(self) -> EnvironmentState:
         state = self.unwrapped.get_state()
@@ -95,13 +100,12 @@ class _OrderEnforcingWrapper(wrappers.OrderEnforcingWrapper):
         for layer, attributes in zip(self._layers(), values["layers"], strict=True):
             vars(layer).update(copy.deepcopy(attributes))
 
-    def _layers(self) -> list[AECEnv]:
-        """Return these wrappers, outermost first."""
-        layers, layer = [], self
+    def _layers(self) -> Iterator[AECEnv]:
+        """Yield these wrappers, outermost first."""
+        layer = self
         while layer is not self.unwrapped:
-            layers.append(layer)
+            yield layer
             layer = layer.env
-        return layers
 
     def __str__(self) -> str:
         return str(self.env)
@@ -122,10 +126,7 @@ class _TerminateIllegalWrapper(wrappers.TerminateIllegalWrapper):
 
 
 def register() -> None:
-    """Make ``pettingzoo.make("aec", "gin_env/gin_rummy-v0")`` work.
-
-    PettingZoo before 1.27 has no registry; there this does nothing.
-    """
+    """Make ``pettingzoo.make("aec", "gin_env/gin_rummy-v0")`` work in PettingZoo 1.27 and newer."""
     try:
         from pettingzoo import aec_registry
         from pettingzoo import register as register_with_pettingzoo

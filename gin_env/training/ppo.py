@@ -24,8 +24,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import torch
-from torch.utils.tensorboard import SummaryWriter
 from tqdm import tqdm
 
 from gin_env.agents.policies.candidate_network import save_candidate_policy
@@ -52,6 +50,12 @@ from gin_env.training.runs import (
     open_folder,
 )
 from gin_env.training.settings import OTHER_DECKS, PPOSettings
+
+try:
+    import torch
+    from torch.utils.tensorboard import SummaryWriter
+except ImportError as error:
+    raise ImportError(f'training needs more packages: pip install "gin-env[train]" ({error})') from error
 
 __all__ = ["POLICY", "Learner", "PPOProgress", "PPORun", "PPOSettings", "train"]
 

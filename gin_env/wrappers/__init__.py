@@ -35,4 +35,7 @@ _MODULES = {
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    try:
+        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    except ImportError as error:
+        raise ImportError(f'{name} needs more packages: pip install "gin-env[train]" ({error})') from error

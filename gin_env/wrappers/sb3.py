@@ -1,7 +1,7 @@
 """Stable-Baselines3: a `VecEnv` over the batch engine, for MaskablePPO (sb3-contrib).
 
 >>> from sb3_contrib import MaskablePPO
->>> from gin_env.wrappers.sb3 import GinRummyVecEnv
+>>> from gin_env.wrappers import GinRummyVecEnv, save_policy
 >>> model = MaskablePPO("MlpPolicy", GinRummyVecEnv(num_envs=256, opponent="simple"))
 >>> model.learn(1_000_000)
 >>> save_policy(model, "policy.safetensors")
@@ -23,6 +23,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from gymnasium import spaces
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 
 from gin_env.agents.policies.candidate_network import save_candidate_policy
 from gin_env.agents.policies.candidate_policy import check_training
@@ -43,13 +46,6 @@ from gin_env.observations.observation import OBSERVATION_SIZE
 from gin_env.support.checks import check_choice
 from gin_env.support.threads import warn_if_threads_compete
 from gin_env.wrappers.candidate_policy import SB3CandidatePolicy
-
-try:
-    from stable_baselines3.common.monitor import Monitor
-    from stable_baselines3.common.vec_env import VecEnv
-    from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
-except ImportError as error:
-    raise ImportError('gin_env.wrappers.sb3 needs Stable-Baselines3: pip install "gin-env[train]"') from error
 
 if TYPE_CHECKING:
     from sb3_contrib import MaskablePPO

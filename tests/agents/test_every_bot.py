@@ -59,21 +59,23 @@ WITHOUT_TORCH = """
 import sys
 
 sys.modules["torch"] = None  # as where it is not installed
-from gin_env import agents
+import gin_env
+from gin_env import agents, wrappers
 
-for name in sys.argv[1:]:
+for expression in sys.argv[1:]:
     try:
-        agents.make(name)
+        eval(expression)
     except ImportError as error:
-        assert 'pip install "gin-env[train]"' in str(error), (name, error)
+        assert 'pip install "gin-env[train]"' in str(error), (expression, error)
     else:
-        raise SystemExit(f"{name} was made without torch")
+        raise SystemExit(f"{expression} works without torch")
 """
 
 
-def test_bot_without_torch_names_the_extra():
+def test_missing_torch_names_the_extra():
+    bots = [f"agents.make('{name}')" for name in ("generation", "policy", "balanced")]
     done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_TORCH, "generation", "policy", "balanced"],
+        [sys.executable, "-c", WITHOUT_TORCH, *bots, "gin_env.ppo", "wrappers.GinRummyVecEnv"],
         capture_output=True,
         text=True,
     )

@@ -282,9 +282,14 @@ def test_last_returns_every_reward_of_each_agent(make):
 # --- Actions, bots, copies ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("integer", [int, np.int8, np.int32, np.int64, np.uint64, np.array])
-def test_integers_of_any_type_are_actions(integer):
-    env = gin_rummy_v0.raw_env()
+def tensor(number: int):
+    return pytest.importorskip("torch").tensor(number)
+
+
+@pytest.mark.parametrize("make", [gin_rummy_v0.env, gin_rummy_v0.raw_env])
+@pytest.mark.parametrize("integer", [int, np.int8, np.int32, np.int64, np.uint64, np.array, tensor])
+def test_integers_of_any_type_are_actions(make, integer):
+    env = make()
     env.reset(seed=1)
     player = env.agent_selection
     env.step(integer(action("pass")))

@@ -48,9 +48,9 @@ def run(command: list[str], folder: Path) -> str:
 
 
 def test_site_menu_lists_every_page():
-    """A pattern adds the pages in results/data to the menu of their own index."""
+    """Patterns add the pages in results/data and scripts to the menus of their own indexes."""
     pages = {str(page.relative_to(DOCS).with_suffix("")) for page in [*DOCS.rglob("*.md"), *NOTEBOOKS]}
-    pages = {page for page in pages if not page.startswith("results/data/") or page.endswith("/index")}
+    pages = {page for page in pages if not re.match("results/data/(?!index$)|scripts/", page)}
     listed = set()
     for folder in ("", "api/", "results/"):
         menus = re.findall(
@@ -129,6 +129,7 @@ def test_site_builds_without_warnings_or_broken_links(tmp_path):
     # docs/demo.py makes this page, which takes a minute; tests/ui/test_web_pages.py opens it.
     assert [link for link in broken_links(site) if link[1] != "../try/index.html"] == []
     assert [word for word, page in FOUND.items() if page not in pages_with(site, word)] == []
+    assert "Double DQN" in (site / "docs" / "scripts" / "frameworks" / "dqn.html").read_text()
     reference = (site / "docs" / "api" / "matches.html").read_text()
     assert 'id="gin_env.play_match"' in reference
     assert "each deal is played twice, with the seats swapped" in reference, "parameters are described"
