@@ -20,7 +20,7 @@ from gin_env.game.actions import NUM_ACTIONS
 from gin_env.observations.views import PlayerView
 
 
-class AdaptedBot:
+class AdaptedBot(Agent):
     """The base of these bots; matches treat them like programs, since their code may remember."""
 
     def __init__(self, original: Any, name: str) -> None:

@@ -23,6 +23,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
+from gin_env.agents.base import Agent
 from gin_env.game.actions import IllegalActionError
 from gin_env.game.words import find_action, rules_in_words
 from gin_env.observations.illegal_actions import explain_illegal
@@ -141,7 +142,7 @@ def make_chat(text: str, params: dict[str, Any]) -> ChatBot:
     return bot
 
 
-class ChatBot:
+class ChatBot(Agent):
     """A bot that asks a language model for each action.
 
     Parameters

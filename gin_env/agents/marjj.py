@@ -41,7 +41,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.agents.base import act_by
+from gin_env.agents.base import Agent, act_by
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
 from gin_env.game.cards import ACES, CARD_VALUES, NUM_CARDS, card_bit, count_cards, lowest_card, pick_card
 from gin_env.game.engine import discards_allowed
@@ -68,7 +68,7 @@ PARAMETERS = np.dtype(
 )
 
 
-class MarjjBot:
+class MarjjBot(Agent):
     """MARJJ.
 
     Parameters

@@ -26,6 +26,7 @@ from typing import IO, Any, NoReturn
 import numpy as np
 
 from gin_env.agents import protocol
+from gin_env.agents.base import Agent
 from gin_env.agents.protocol import ProtocolError
 from gin_env.game.actions import describe
 from gin_env.observations.views import PlayerView
@@ -55,7 +56,7 @@ class ProcessBotError(ChildProcessError):
     """Raised if the program does not start, exits, is too slow, or gives an invalid answer."""
 
 
-class ProcessBot:
+class ProcessBot(Agent):
     """Asks a program for every decision; starts it immediately and stops it when this object is deleted.
 
     The program runs in its own process group. The whole group is killed, so processes that the program starts

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gin_env import estimators
-from gin_env.agents.base import act_by
+from gin_env.agents.base import Agent, act_by
 from gin_env.agents.simple import repeated_discards, simple_draw
 from gin_env.estimators.base import NeedsHands
 from gin_env.estimators.risk import discard_risk
@@ -61,7 +61,7 @@ SAMPLED_HANDS = 32
 """Number of opponent hands sampled for a knock decision."""
 
 
-class SafeDiscardBot:
+class SafeDiscardBot(Agent):
     """Simple with an estimator of the opponent's hand.
 
     Parameters

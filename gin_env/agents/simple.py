@@ -27,7 +27,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gin_env.agents.base import act_by
+from gin_env.agents.base import Agent, act_by
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, is_discard
 from gin_env.game.batch_kernels import play_and_score
@@ -49,7 +49,7 @@ VARIABLE_KNOCK = (10, 10, 10, 10, 8, 6, 4, 3)
 """Tonic's knock thresholds by turn, from the first; the last value holds for all later turns."""
 
 
-class SimpleBot:
+class SimpleBot(Agent):
     """The Simple player.
 
     Parameters

@@ -37,7 +37,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gin_env.agents.base import act_by
+from gin_env.agents.base import Agent, act_by
 from gin_env.agents.simple import knock_limits, points_by_turn
 from gin_env.estimators.logistic import cards_held
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD
@@ -98,7 +98,7 @@ PARAMETERS = np.dtype(
 )
 
 
-class TonicBot:
+class TonicBot(Agent):
     """Tonic.
 
     Parameters

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.agents.base import act_by
+from gin_env.agents.base import Agent, act_by
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD
 from gin_env.game.cards import ACES, CARD_VALUES, NUM_RANKS, card_bit, count_cards, lowest_card, pick_card
 from gin_env.game.engine import discards_allowed
@@ -52,7 +52,7 @@ from gin_env.support.checks import check_integer
 from gin_env.support.compilation import kernel
 
 
-class UtilityBot:
+class UtilityBot(Agent):
     """The utility AI.
 
     Parameters

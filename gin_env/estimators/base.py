@@ -38,6 +38,9 @@ class Estimator(Protocol):
     name: str
     """The text from which `gin_env.estimators.make` makes the estimator."""
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}>"
+
     def estimate(self, view: PlayerView) -> np.ndarray:
         """Return the probabilities, float32 (n, 52), from the views alone."""
         ...
@@ -51,7 +54,7 @@ class Estimator(Protocol):
         ...
 
 
-class Memoryless:
+class Memoryless(Estimator):
     """Base class of estimators that need no memory, since the view contains everything."""
 
     def estimate(self, view: PlayerView) -> np.ndarray:

@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 
 from gin_env import estimators
+from gin_env.estimators.base import Estimator
 from gin_env.estimators.neural import with_known_cards
 from gin_env.estimators.public_history import first_hands, known_cards
 from gin_env.estimators.registry import ESTIMATORS
@@ -57,7 +58,7 @@ FORMAT = ArrayFormat(
 )
 
 
-class EnsembleEstimator:
+class EnsembleEstimator(Estimator):
     """Several estimators, of which one or a mixture is used.
 
     Parameters

@@ -48,4 +48,10 @@ class _AnnounceCompilation(numba_event.Listener):
         pass
 
 
-numba_event.register("numba:compile", _AnnounceCompilation())
+_announcement = _AnnounceCompilation()
+numba_event.register("numba:compile", _announcement)
+
+
+def compile_silently() -> None:
+    """Don't announce compilation in this process, because another one does."""
+    numba_event.unregister("numba:compile", _announcement)

@@ -32,6 +32,7 @@ import safetensors.torch
 import torch
 from torch import distributed
 
+from gin_env.support.compilation import compile_silently
 from gin_env.support.exits import one_line_errors
 from gin_env.support.tensor_files import MAX_BYTES
 from gin_env.training.checkpoints import Tensors
@@ -197,6 +198,7 @@ def _work(
 ) -> None:
     """Run `function` in a process of `launch`."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # rank 0 handles Ctrl-C for all
+    compile_silently()
     store = _store(store_path, size)
     store.set(f"ready {rank}", "")
     with one_line_errors(f"rank {rank}"):

@@ -106,7 +106,7 @@ def load_start(settings: PPOSettings) -> Start | None:
             "start with a policy that was trained on games"
         )
     if network.reads_memory and not settings.memory:
-        raise ValueError(f"start: {settings.start} reads the memory of earlier hands: set memory")
+        raise ValueError(f"start: {settings.start} was trained with memory: add --memory")
     return network.state_dict(), describe_bot(settings.start)
 
 

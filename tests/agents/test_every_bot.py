@@ -34,6 +34,12 @@ def test_every_parameter_of_a_bot_has_a_default(name):
     assert inspect.Parameter.empty not in agents.parameters(name).values()
 
 
+@pytest.mark.parametrize("name", [*agents.names(), "simple:knock_at=4"])
+def test_bot_is_represented_by_its_name(name):
+    bot = agents.make(name)
+    assert repr(bot) == f"<{type(bot).__name__} {name}>"
+
+
 def test_bots_are_imported_when_they_are_made():
     imported = "sorted(each for each in sys.modules if each in ('torch', 'gin_env.agents.tonic'))"
     code = f"import sys; from gin_env import agents; agents.names(); agents.make('simple'); print({imported})"

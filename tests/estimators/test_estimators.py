@@ -84,6 +84,11 @@ def test_estimators_are_made_by_name_and_bad_names_raise():
 # --- What all of them promise ---------------------------------------------------------------------------
 
 
+@every_estimator
+def test_estimator_is_represented_by_its_name(name):
+    assert repr(made(name)) == f"<{type(made(name)).__name__} {name}>"
+
+
 @every_policy
 @every_estimator
 def test_estimates_are_probabilities_and_exact_for_known_cards(name, policy):

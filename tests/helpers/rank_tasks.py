@@ -8,14 +8,24 @@ import time
 
 import numpy as np
 import torch
+from numba.core.caching import NullCache
 from torch import distributed
 
+from gin_env.game import rules
+from gin_env.game.rules import Rules
 from gin_env.training.learner import Learner
 from gin_env.training.ppo import PPORun
 from gin_env.training.ranks import Ranks
 from gin_env.training.settings import PPOSettings
 
 KILLED_AT = 3
+
+
+def compile_a_kernel(name: str, ranks: Ranks) -> None:
+    """Compile a kernel of gin-env again, in every rank."""
+    kernel = getattr(rules, name)
+    kernel._cache = NullCache()
+    kernel(Rules().record())
 
 
 def parameters_of_updates(settings: PPOSettings, ranks: Ranks) -> list[tuple[int, torch.Tensor]]:

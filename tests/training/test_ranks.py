@@ -44,6 +44,11 @@ def test_ranks_exchange_sums_and_values():
     assert launch(rank_tasks.sum_shares, 11, workers=3) == expected
 
 
+def test_only_rank_0_announces_compilation(capfd):
+    launch(rank_tasks.compile_a_kernel, "stock_after_deal", workers=3)
+    assert capfd.readouterr().err.count("compiling") <= 1  # none if this process has announced it before
+
+
 @pytest.mark.parametrize("changed", [{}, {"memory": True}], ids=str)
 def test_several_ranks_learn_the_same_as_one(tmp_path, changed):
     """Gradients equal those of the joined batch up to rounding, and the games are the same.

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gin_env.agents.base import Agent
 from gin_env.agents.generations.network import GenerationNetwork, load_network, observe
 from gin_env.agents.ties import are_best
 from gin_env.game.actions import NUM_ACTIONS
@@ -21,7 +22,7 @@ IMPOSSIBLE = np.float32(-1e9)
 SHIPPED = Path(__file__).parent / "data" / "generation.safetensors"
 
 
-class GenerationBot:
+class GenerationBot(Agent):
     """Play greedily by a value network; ties go to the first candidate.
 
     Actions depend neither on the batch nor on the number of threads: candidates that float32 cannot

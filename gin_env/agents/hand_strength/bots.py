@@ -32,6 +32,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gin_env import estimators
+from gin_env.agents.base import Agent
 from gin_env.agents.hand_strength.features import HITS, hand_features
 from gin_env.agents.hand_strength.weights import find_network, trained_with
 from gin_env.agents.simple import simple_draw
@@ -58,7 +59,7 @@ CLOSE = 0.01
 float32 is about 1e-5 and depends on the batch size, so a value could be rounded to either of two steps."""
 
 
-class OffensiveBot:
+class OffensiveBot(Agent):
     """Discard the card that leaves the hand of highest value.
 
     Parameters
@@ -104,7 +105,7 @@ class OffensiveBot:
             return network(*inputs, torch.from_numpy(owners)).numpy()
 
 
-class DefensiveBot:
+class DefensiveBot(Agent):
     """Discard the unmelded card of least risk.
 
     Parameters

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gin_env.agents.base import Agent
 from gin_env.agents.policies.candidate_network import (
     CandidateScorer,
     load_candidate_policy,
@@ -61,7 +62,7 @@ def check_training(training: dict[str, Any], memory: bool = False) -> tuple[Rule
         raise ValueError(f"it does not say how it was trained: {error}") from error
 
 
-class CandidatePolicyBot:
+class CandidatePolicyBot(Agent):
     """Play by a `CandidateScorer`, with one forward pass for all draws of a batch and one for all discards.
 
     The actions of a deterministic bot depend neither on the batch nor on the number of threads.

@@ -15,6 +15,7 @@ from functools import partial
 
 import numpy as np
 
+from gin_env.agents.base import Agent
 from gin_env.agents.policies.candidate_network import PACKAGED as POLICIES
 from gin_env.agents.policies.candidate_network import CandidateScorer, load_candidate_policy
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
@@ -26,7 +27,7 @@ from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_number
 
 
-class ImprovedPolicyBot:
+class ImprovedPolicyBot(Agent):
     """Plays a policy that scores candidates, and the discards that a second network prefers by a margin.
 
     Parameters

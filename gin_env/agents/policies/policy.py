@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gin_env import estimators
+from gin_env.agents.base import Agent
 from gin_env.agents.registry import name_of_file
 from gin_env.batch import Episode
 from gin_env.estimators.base import Estimator, NeedsHands, is_observed
@@ -111,7 +112,7 @@ class FrozenPolicy:
         return self.policy.action_net(self.policy.mlp_extractor.forward_actor(features))
 
 
-class PolicyBot:
+class PolicyBot(Agent):
     """Play by a trained network, with one batched forward pass for all views.
 
     Parameters

@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gin_env import agents
+from gin_env.agents.base import Agent
 from gin_env.agents.policies.candidate_network import find_policy_of_games
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policies.improved_policy import ImprovedPolicyBot
@@ -54,7 +55,7 @@ class _Model(NamedTuple):
     players: RolloutPlayers
 
 
-class SearchBot:
+class SearchBot(Agent):
     """Tries the policy's most probable actions in sampled worlds.
 
     Its decisions depend only on the views and their random numbers, unless `budget_ms` makes them depend on
