@@ -16,6 +16,7 @@ from gin_env.agents.generations.bot import GenerationBot  # noqa: E402
 from gin_env.agents.policies.candidate_network import CandidateScorer, save_candidate_policy  # noqa: E402
 from gin_env.agents.search import bot as search  # noqa: E402
 from gin_env.agents.search import rollouts  # noqa: E402
+from gin_env.agents.search.belief import mean_and_error  # noqa: E402
 from gin_env.agents.search.best_response import BestResponseBot  # noqa: E402
 from gin_env.agents.search.bot import SearchBot  # noqa: E402
 from gin_env.agents.search.rollouts import RolloutPlayers  # noqa: E402
@@ -23,6 +24,7 @@ from gin_env.agents.turns import play_bot, play_seated  # noqa: E402
 from gin_env.batch import Games  # noqa: E402
 from gin_env.game.actions import KNOCK  # noqa: E402
 from gin_env.game.rules import Rules  # noqa: E402
+from gin_env.game.state import DRAW, OFFER  # noqa: E402
 from gin_env.matches.matches import play_match  # noqa: E402
 from gin_env.observations.candidates import NO_ACTION  # noqa: E402
 from gin_env.observations.views import PlayerView  # noqa: E402
@@ -145,6 +147,13 @@ def test_threads_can_share_a_bot():
 
     with ThreadPoolExecutor(2) as threads:
         assert list(threads.map(play, (1, 2))) == list(map(play, (1, 2)))
+
+
+def test_error_of_a_mean_falls_with_the_root_of_the_number():
+    """Four samples, of each value two: the standard deviation is 2 / sqrt(3), and the error half of it."""
+    mean, error = mean_and_error(np.array([[0.0, 2, 0, 2], [5, 5, 5, 5]]))
+    assert mean.tolist() == [1, 5]
+    assert error == pytest.approx([3**-0.5, 0])
 
 
 def test_search_with_high_caution_plays_the_policy():
@@ -305,8 +314,8 @@ def test_players_of_rollouts_score_actions_like_the_network(hidden):
 def test_value_of_a_position_is_that_of_the_network():
     """The value where a rollout ends: of discards and knocks, weighted by the policy's probabilities."""
     policy = agents.make("policy:margin=none")
-    network = rollouts.read_network(policy.network)
-    knocks = 0
+    network, players = rollouts.read_network(policy.network), RolloutPlayers(policy.network, None)
+    games, knocks = Games(1, episode="game"), 0
     for state, view in views_of_policy(6):
         player = int(view.records["player"][0])
         rows, actions, context = view.candidates()
@@ -314,5 +323,9 @@ def test_value_of_a_position_is_that_of_the_network():
             _, value = policy.network.action_logits(*map(torch.from_numpy, (rows, actions, context)))
         num_rows = rollouts.score_candidates(network, state["public"], state["private"][player], player)
         assert rollouts.position_value(network.room, num_rows) == pytest.approx(float(value), abs=1e-5)
+        if state["public"]["phase"] in (OFFER, DRAW):
+            games.state[0], games.done[0] = state, False
+            (won,) = players.roll_out(games, player, 1)
+            assert won == pytest.approx(float(value) / 2, abs=1e-5), "values are twice the change in chances"
         knocks += int((actions[..., 1] != NO_ACTION).any())
     assert knocks > 3
