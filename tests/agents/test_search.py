@@ -90,19 +90,22 @@ def test_value_of_a_hand_depends_on_the_score():
     assert bot.worth(Rules(), np.array([-60]), 0, 50)[0] < bot.worth(Rules(), np.array([-49]), 0, 50)[0]
 
 
-@pytest.mark.parametrize("player", [0, 1])
-def test_gin_is_worth_its_points_at_the_players_score(player):
+def test_gin_is_worth_its_points_at_the_players_score():
     """The player needs 10 points and the opponent 80, or the other way round."""
     gin, other = "3C 4C 5C 6C 8H 9H TH JH QH KH", "KC QD JC 9S 7H 5D 4S 2D 2C AS"
-    hands = (gin, other) if player == 0 else (other, gin)
-    bot = SearchBot()
-    for own, opponents in ((90, 20), (20, 90)):
+    bot, states, worth = SearchBot(), [], []
+    for player, own, opponents in ((0, 90, 20), (0, 20, 90), (1, 90, 20), (1, 20, 90)):
+        hands = (gin, other) if player == 0 else (other, gin)
         table = Table(*hands, "3S", "KS", dealer=1 - player, episode="game").play("pass", "pass", "draw")
         table.public["scores"] = (own, opponents) if player == 0 else (opponents, own)
-        won = bot.won_after(table.games.state.copy(), np.array([KNOCK + cards.card_id("KS")]), player)
+        states.append(table.games.state.copy())
+        won = bot.won_after(states[-1], np.array([KNOCK + cards.card_id("KS")]), player)
         ending, winner, points = table.play("knock KS").result
         assert (ending, winner) == ("gin", player)
         assert won[0] == bot.worth(Rules(), np.array([points]), own, opponents)[0] > 0
+        worth.append(won[0])
+    knocks = np.full(4, KNOCK + cards.card_id("KS"))
+    assert bot.won_after(np.concatenate(states), knocks, np.array([0, 0, 1, 1])).tolist() == worth
 
 
 def test_gains_are_relative_to_the_first_action_in_the_same_worlds():
