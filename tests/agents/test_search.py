@@ -16,7 +16,6 @@ from gin_env.agents.generations.bot import GenerationBot  # noqa: E402
 from gin_env.agents.policies.candidate_network import CandidateScorer, save_candidate_policy  # noqa: E402
 from gin_env.agents.search import bot as search  # noqa: E402
 from gin_env.agents.search import rollouts  # noqa: E402
-from gin_env.agents.search.belief import mean_and_error  # noqa: E402
 from gin_env.agents.search.best_response import BestResponseBot  # noqa: E402
 from gin_env.agents.search.bot import SearchBot  # noqa: E402
 from gin_env.agents.search.rollouts import RolloutPlayers  # noqa: E402
@@ -150,13 +149,6 @@ def test_threads_can_share_a_bot():
 
     with ThreadPoolExecutor(2) as threads:
         assert list(threads.map(play, (1, 2))) == list(map(play, (1, 2)))
-
-
-def test_error_of_a_mean_falls_with_the_root_of_the_number():
-    """Four samples, of each value two: the standard deviation is 2 / sqrt(3), and the error half of it."""
-    mean, error = mean_and_error(np.array([[0.0, 2, 0, 2], [5, 5, 5, 5]]))
-    assert mean.tolist() == [1, 5]
-    assert error == pytest.approx([3**-0.5, 0])
 
 
 def test_search_with_high_caution_plays_the_policy():
