@@ -9,7 +9,7 @@ from bot_positions import choices, holding
 from hands_in_words import ONE_GAME
 
 from gin_env import agents, cards, estimators
-from gin_env.agents.hand_strength.bots import BalancedBot, OffensiveBot
+from gin_env.agents.hand_strength.bots import BalancedBot, OffensiveBot, choose_actions
 from gin_env.agents.hand_strength.networks import build
 from gin_env.agents.hand_strength.weights import save_network
 from gin_env.batch import Games
@@ -95,6 +95,14 @@ def test_close_discards_are_rated_in_double_precision(random_network, kind):
         view, np.array([0]), np.array([cards.card_id("KD")]), hands, exact=True
     )
     assert exact.dtype == np.float64
+    asked: list[bool] = []
+
+    def equal_values(view, owners, cards, hands, exact):
+        asked.append(exact)
+        return np.zeros(len(owners))
+
+    choose_actions(view, equal_values, unmelded_only=False)
+    assert asked == [False, True]
 
 
 def test_equation_5_without_information_is_the_classical_count():

@@ -133,6 +133,7 @@ def test_saved_and_converted_policy_decides_like_the_model(kind, tmp_path):
             after = agents.make(f"{tmp_path / name}.safetensors:deterministic={str(deterministic).lower()}")
             chosen = after.act(view)
             assert np.array_equal(before.act(view), chosen)
+            assert [after.act(one)[0] for one in view] == chosen.tolist(), "each with its own estimate"
             assert (after.rules, after.sees_scores) == (before.rules, before.sees_scores)
             assert after.estimator.name == "bayes:least_observations=70"
             assert view.masks()[np.arange(len(view)), chosen].all()

@@ -23,6 +23,7 @@ from gin_env.agents.turns import play_bot, play_seated  # noqa: E402
 from gin_env.batch import Games  # noqa: E402
 from gin_env.game.actions import KNOCK  # noqa: E402
 from gin_env.game.rules import Rules  # noqa: E402
+from gin_env.game.state import DRAW, OFFER  # noqa: E402
 from gin_env.matches.matches import play_match  # noqa: E402
 from gin_env.observations.candidates import NO_ACTION  # noqa: E402
 from gin_env.observations.views import PlayerView  # noqa: E402
@@ -88,19 +89,22 @@ def test_value_of_a_hand_depends_on_the_score():
     assert bot.worth(Rules(), np.array([-60]), 0, 50)[0] < bot.worth(Rules(), np.array([-49]), 0, 50)[0]
 
 
-@pytest.mark.parametrize("player", [0, 1])
-def test_gin_is_worth_its_points_at_the_players_score(player):
+def test_gin_is_worth_its_points_at_the_players_score():
     """The player needs 10 points and the opponent 80, or the other way round."""
     gin, other = "3C 4C 5C 6C 8H 9H TH JH QH KH", "KC QD JC 9S 7H 5D 4S 2D 2C AS"
-    hands = (gin, other) if player == 0 else (other, gin)
-    bot = SearchBot()
-    for own, opponents in ((90, 20), (20, 90)):
+    bot, states, worth = SearchBot(), [], []
+    for player, own, opponents in ((0, 90, 20), (0, 20, 90), (1, 90, 20), (1, 20, 90)):
+        hands = (gin, other) if player == 0 else (other, gin)
         table = Table(*hands, "3S", "KS", dealer=1 - player, episode="game").play("pass", "pass", "draw")
         table.public["scores"] = (own, opponents) if player == 0 else (opponents, own)
-        won = bot.won_after(table.games.state.copy(), np.array([KNOCK + cards.card_id("KS")]), player)
+        states.append(table.games.state.copy())
+        won = bot.won_after(states[-1], np.array([KNOCK + cards.card_id("KS")]), player)
         ending, winner, points = table.play("knock KS").result
         assert (ending, winner) == ("gin", player)
         assert won[0] == bot.worth(Rules(), np.array([points]), own, opponents)[0] > 0
+        worth.append(won[0])
+    knocks = np.full(4, KNOCK + cards.card_id("KS"))
+    assert bot.won_after(np.concatenate(states), knocks, np.array([0, 0, 1, 1])).tolist() == worth
 
 
 def test_gains_are_relative_to_the_first_action_in_the_same_worlds():
@@ -305,8 +309,8 @@ def test_players_of_rollouts_score_actions_like_the_network(hidden):
 def test_value_of_a_position_is_that_of_the_network():
     """The value where a rollout ends: of discards and knocks, weighted by the policy's probabilities."""
     policy = agents.make("policy:margin=none")
-    network = rollouts.read_network(policy.network)
-    knocks = 0
+    network, players = rollouts.read_network(policy.network), RolloutPlayers(policy.network, None)
+    games, knocks = Games(1, episode="game"), 0
     for state, view in views_of_policy(6):
         player = int(view.records["player"][0])
         rows, actions, context = view.candidates()
@@ -314,5 +318,9 @@ def test_value_of_a_position_is_that_of_the_network():
             _, value = policy.network.action_logits(*map(torch.from_numpy, (rows, actions, context)))
         num_rows = rollouts.score_candidates(network, state["public"], state["private"][player], player)
         assert rollouts.position_value(network.room, num_rows) == pytest.approx(float(value), abs=1e-5)
+        if state["public"]["phase"] in (OFFER, DRAW):
+            games.state[0], games.done[0] = state, False
+            (won,) = players.roll_out(games, player, 1)
+            assert won == pytest.approx(float(value) / 2, abs=1e-5), "values are twice the change in chances"
         knocks += int((actions[..., 1] != NO_ACTION).any())
     assert knocks > 3

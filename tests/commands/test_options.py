@@ -21,6 +21,7 @@ from gin_env.commands import warm_up
 
 pytestmark = pytest.mark.compiled
 
+ROOT = Path(__file__).parents[2]
 HAND = 'explain --hand "4C 5C 6C 9H 9S 9D 2H 2S AD KS" --upcard 7H --bot simple'
 LATER = (
     f'{HAND} --history "pass;pass;draw from the stock;discard KS;draw from the stock;discard 8C" --drew 2D'
@@ -62,9 +63,13 @@ EXCUSED: dict[str, tuple[str, str]] = {
     "match": ("workers ray", "change no result; tests/support/test_workers.py"),
     "benchmark": (
         "precision games minutes seed json markdown plot submit author luck workers ray resume",
-        "measures time, so no two outputs are equal; tests/matches/test_benchmark.py",
+        "measures time, so no two outputs are equal; tests/matches/test_benchmark.py, "
+        "tests/support/test_workers.py",
     ),
-    "tournament": ("workers ray resume", "change no result; test_workers.py, matches/test_match_log.py"),
+    "tournament": (
+        "workers ray resume",
+        "change no result; tests/support/test_workers.py, tests/matches/test_match_log.py",
+    ),
     "replay": (
         "plain estimator letters web host port",
         "of the screen and the page; tests/ui/test_replay_app.py",
@@ -74,11 +79,11 @@ EXCUSED: dict[str, tuple[str, str]] = {
         "trains or searches; tests/training/test_exploit.py",
     ),
     "compile": ("for-everyone", "rights of the cache; tests/support/test_kernel_cache.py"),
-    "convert": ("trust", "needs an archive; tests/wrappers/test_sb3.py"),
+    "convert": ("trust", "needs an archive; tests/agents/test_policy_files.py"),
     "puzzle": ("answer", "asks otherwise; tests/commands/test_puzzle.py"),
     "play": (
         "opponent seed rules save resume record hint-bot estimator bot-delay letters web host port",
-        "of the screen and the page; tests/ui/test_play_command.py",
+        "of the screen and the page; tests/ui/test_play_command.py, tests/ui/test_web_pages.py",
     ),
 }
 """Options that are tested elsewhere, and why."""
@@ -156,6 +161,13 @@ def test_compile_and_estimators_leave_nothing_out(monkeypatch):
     )
     assert CliRunner().invoke(app, ["estimators", "all"]).exit_code == 0
     assert compared == estimators.readings()
+
+
+@pytest.mark.parametrize("name", EXCUSED)
+def test_excused_option_occurs_in_a_test_that_is_named(name):
+    options, reason = EXCUSED[name]
+    tests = "".join((ROOT / path).read_text() for path in re.findall(r"tests/\w+/\w+\.py", reason))
+    assert [option for option in options.split() if f"--{option}" not in tests] == []
 
 
 @pytest.mark.parametrize("path", COMMANDS)

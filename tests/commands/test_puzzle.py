@@ -36,14 +36,16 @@ def test_each_puzzle_is_missed_by_some_bots_and_has_a_clear_answer():
 def test_right_answer_is_praised_and_a_wrong_one_compared():
     one = load_puzzles()[0]
     best = describe(one["best"])
-    wrong = next(describe(int(action)) for action in one["answers"] if int(action) != one["best"])
+    other = next(int(action) for action in one["answers"] if int(action) != one["best"])
+    wrong = describe(other)
     said = ask("--number", "1", said=f"{best}\n")
     assert one["position"] in said
     assert "Right! " in said
     said = ask("--number", "1", said=f"nonsense\nKC of clubs\n{wrong}\n")
     assert said.count("Not a move here") == 2
     assert "There is a better move." in said
-    assert re.search(r"^\* ", said, re.MULTILINE)
+    (played,) = (line for line in one["answers"][str(other)]["moves"] if line["action"] == other)
+    assert re.findall(r"^\* .*", said, re.MULTILINE)[0].startswith(f"* {played['move']} "), "not the best"
 
 
 def test_answer_is_shown_without_a_question():

@@ -182,12 +182,15 @@ def test_adaptive_ensemble_learns_the_better_member():
     """Weights move to the member that gave drawn cards the lowest probability; without a memory they stay."""
     members = ("suit-equivariant", "uniform")
     ensemble = EnsembleEstimator("adaptive", members)
-    memory = ensemble.new_memory(200)
+    memory, alone = ensemble.new_memory(200), ensemble.new_memory(1)
     for seed in (1, 2, 3):
         for games, waiting in play_hands(["simple"], 200, seed):
             own = memory[waiting]
             ensemble.advance(games.views(waiting, 0), own)
             memory[waiting] = own
+            if waiting[-1] == 199:
+                ensemble.advance(games.views(waiting[-1:], 0), alone)
+    assert memory["scores"][-1] == pytest.approx(alone["scores"][0], abs=1e-3), "as in a batch of one"
     good, bad = memory["scores"].mean(axis=0)
     assert good > bad + 0.1, "in the mean of 200 games of three hands"
     view = games.views(games.everyone, 0)

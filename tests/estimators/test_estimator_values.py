@@ -68,12 +68,14 @@ def test_one_turn_changes_odds_by_at_most_a_factor_of_100():
 
 
 def test_paper_likelihood_is_the_frequency_while_a_card_is_held():
-    """Of 199 turns (plus 1/2 in each bucket) with a card of the rank held, 29 1/2 were of this kind."""
+    """Of 239 turns (plus 1/2 in each bucket) with a card of the rank held, 29 1/2 were of this kind."""
     suited = {(1, 12, 11, RANK, BOTH): (60, 29), (1, 12, 11, RANK, NEITHER_SUITED): (160, 170)}
-    factors = likelihoods_of_turns(made_up(suited), 50)[1, 12, 11, RANK]
-    all_held = 29 + 170 + 0.5 * 2 * 13 * 13 * len(factors)
+    unsuited = {(0, 12, 11, RANK, UPCARD_ONLY): (60, 0), (0, 12, 11, RANK, NEITHER_UNSUITED): (120, 40)}
+    stock, factors = likelihoods_of_turns(made_up(suited | unsuited), 50)[:, 12, 11, RANK]
+    all_held = 29 + 170 + 40 + 0.5 * 2 * 13 * 13 * len(factors)
     assert factors[BOTH] == pytest.approx(29.5 / all_held)
     assert factors[NEITHER_SUITED] == pytest.approx(170.5 / all_held / 3)  # three suits share the bucket
+    assert stock[NEITHER_UNSUITED] == pytest.approx(40.5 / all_held / 2)  # two suits
     assert factors[NEITHER_UNSUITED] == factors[UPCARD_ONLY] == factors[DISCARD_ONLY] == 1  # never seen
 
 

@@ -266,13 +266,21 @@ class Watcher:
 
     def advance(self, view, memory):
         memory += 1
-        return self.estimate(view)
+        return self.estimate(view) / memory[:, None].astype(np.float32)
 
 
 def test_custom_estimator_works_in_an_environment():
     env = GinRummyVectorEnv(3, "simple", estimator=Watcher())
     observation = env.reset(seed=1)[0]["observation"]
     assert set(np.unique(observation[:, ESTIMATE]).tolist()) == {0, 0.5}
+    views, over = 1, np.zeros(3, bool)
+    while not over.any() or over.all():
+        games, views = env.seat.games, views + 1
+        observation, _, over, _, _ = env.step(agents.make("simple").act(games.views(games.everyone)))
+    highest = observation["observation"][:, ESTIMATE].max(axis=1)
+    assert highest == pytest.approx(np.where(over, 0.5, 0.5 / views)), (
+        "only games that are over are forgotten"
+    )
     with pytest.raises(ValueError, match="unknown estimator 'watcher'"):
         describe_training(estimator=Watcher())
 

@@ -135,6 +135,19 @@ def test_command_writes_all_outputs(tmp_path):
     assert not list(tmp_path.glob("*.matches"))
 
 
+def test_command_passes_its_options_on(result, tmp_path, monkeypatch):
+    given, path = {}, tmp_path / "entry.json"
+    monkeypatch.setattr(module, "benchmark", lambda agent, **options: given.update(options) or result)
+    options = f"--precision 2 --minutes 3 --seed 5 --luck --author Ann --submit {path}".split()
+    done = CliRunner().invoke(app, ["benchmark", "tonic", *options])
+    assert done.exit_code == 0, done.output
+    changed = {name: given[name] for name in ("precision", "games", "minutes", "seed", "luck")}
+    assert changed == {"precision": 2, "games": None, "minutes": 3, "seed": 5, "luck": True}
+    assert json.loads(path.read_text())["author"] == "Ann"
+    done = CliRunner().invoke(app, ["benchmark", "tonic", "--json", str(tmp_path / "a.json"), "--resume"])
+    assert "nothing to resume" in str(done.exception)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -84,6 +84,16 @@ def test_the_other_terms_are_deadwood_knock_and_gin():
     assert luck["points"][0, NUM_SUMMED:] == pytest.approx([0, 0, 0, mean - mine, knocks - 1, 0], abs=1e-9)
 
 
+def test_scores_of_a_deal_begin_with_those_of_the_mover():
+    games = Games(8, episode="game")
+    games.start(seed=1)
+    games.state["public"]["scores"] = 30, 50
+    movers = games.to_move()
+    assert set(movers.tolist()) == {0, 1}
+    found = lucks.chance_of(games.state, np.arange(8))
+    assert found["scores"].tolist() == [[50, 30] if mover else [30, 50] for mover in movers]
+
+
 def test_luck_of_a_deal_is_its_value_minus_the_mean_of_all_deals():
     luck = luck_of_deals(drawn("", scores=(90, 0)), 1, Rules(), True, DeadwoodValue)
     mine = chance_of(cards.parse(MOVER))

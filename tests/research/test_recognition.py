@@ -48,13 +48,15 @@ def test_classifiers_read_all_numbers_or_the_first_ones(monkeypatch, tmp_path):
 
 
 def test_memories_are_those_of_games_with_more_hands():
-    found, num_hands = recognition.remembered("simple", 20, 1)
+    found, num_hands = recognition.remembered("simple:knock_at=0", 20, 1)
     assert list(found) == list(recognition.HANDS)
     assert 4 < num_hands < 10
     for hands, memories in found.items():
         assert 0 < len(memories) <= 20
         assert memories.shape[1] == NUM_MEMORY
         np.testing.assert_allclose(memories[:, LAYOUT["hands"]], hands / 20)
+        knocks, gins = (memories[:, LAYOUT[name]] for name in ("knocks", "gins"))
+        assert np.array_equal(knocks, gins), "the bot, not the policy, knocks with gin alone"
 
 
 def test_table_has_a_line_for_each_number_of_hands():

@@ -134,17 +134,20 @@ def test_evaluations_are_played_by_the_network_that_is_saved(tmp_path):
     np.testing.assert_array_equal(bot.action_chances(view), saved.action_chances(view))
 
 
-def test_evaluations_have_other_decks_than_training(tmp_path, monkeypatch):
-    seeds = []
+def test_evaluations_hold_matches_on_other_decks_than_training(tmp_path, monkeypatch):
+    matches = []
 
-    def play(bot, opponent, games, seed, **options):
-        seeds.append(seed)
-        return play_match(bot, opponent, games, seed, **options)
+    def play(*arguments, **options):
+        matches.append(play_match(*arguments, **options))
+        return matches[-1]
 
     monkeypatch.setattr("gin_env.training.ppo.play_match", play)
     settings = tiny(tmp_path)
-    train(settings)
-    assert set(seeds) == {settings.seed + OTHER_DECKS}
+    row = train(settings).progress.evaluations[-1]
+    assert {match.seed for match in matches} == {settings.seed + OTHER_DECKS}
+    for match in matches[-len(settings.evaluate_against) :]:
+        figures = [row[f"games_{match.bots[1]}{end}"] for end in ("", "_low", "_high")]
+        assert figures == pytest.approx([match.win_rate, *match.interval], abs=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from gin_env import records
 from gin_env.cli import app
+from gin_env.game.rules import Rules
 from gin_env.ui.human_game import HumanGame
 
 pytest.importorskip("textual", reason='the playing screen needs Textual: pip install "gin-env[play]"')
@@ -119,11 +120,13 @@ def served(monkeypatch):
 def test_browser_server_listens_on_localhost_by_default(served, tmp_path):
     save = tmp_path / "windows"
     run("--web", "--save", str(save), "--opponent", "simple:knock_at=4")
-    run("--web", "--save", str(save), "--host", "0.0.0.0", "--port", "8080", "--hint-bot", "simple")
+    given = ("--hint-bot", "simple", "--rules", "straight", "--bot-delay", "0.1")
+    run("--web", "--save", str(save), "--host", "0.0.0.0", "--port", "8080", *given)
     (api, host, port), (other_api, *address) = served
     assert (api.opponent, api.save_folder, host, port) == ("simple:knock_at=4", save, "127.0.0.1", 8000)
     assert save.is_dir()
     assert (other_api.hint_bot, address) == ("simple", ["0.0.0.0", 8080])
+    assert (other_api.rules, other_api.bot_delay) == (Rules.preset("straight"), 0.1)
 
 
 @pytest.mark.parametrize(

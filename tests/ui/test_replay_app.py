@@ -434,6 +434,14 @@ def test_browser_replay_refuses_options_of_the_screen(file, options):
     assert str(said.exception) == f"the page of --web has no such choice: omit {options[0]}"
 
 
+def test_browser_replay_is_served_at_the_given_address(file, monkeypatch):
+    server = pytest.importorskip("gin_env.ui.web.server", exc_type=ImportError)
+    served = []
+    monkeypatch.setattr(server, "serve", lambda *arguments: served.append(arguments[1:]))
+    CliRunner().invoke(cli.app, ["replay", str(file), "--web", "--host", "::1", "--port", "8080"])
+    assert served == [("::1", 8080)]
+
+
 def test_missing_terminal_prints_the_text_and_the_reason(file, game, monkeypatch):
     monkeypatch.delenv("TEXTUAL_DRIVER", raising=False)
     said = CliRunner().invoke(cli.app, ["replay", str(file), "--judge", "none"])
