@@ -8,6 +8,7 @@ from importlib import import_module
 from itertools import product
 from typing import Any
 
+from gin_env.agents import Agent
 from research.reproduce.experiment import Run, match_row
 from research.reproduce.tables import Row, cell_text, ordered, pivot, table, widest
 
@@ -39,17 +40,19 @@ class Matches:
         each = self.matches.items()
         return rows + [{"label": label, "bot": bot, "opponent": opponent} for label, (bot, opponent) in each]
 
-    def measure(self, games: int, run: Run) -> list[Row]:
-        """Play the matches, of `games` games if they have no other number."""
-        if not self.block:
-            return [
-                run.row(one["bot"], one["opponent"], one.get("games", games), **one) for one in self.rows()
-            ]
-        rows = []
-        for one in run.some(self.rows(), 1):
-            pair = one["bot"], one["opponent"]
-            run.used(*pair)
-            rows.append(match_row(run.match_in_blocks(*pair, one.get("games", games), self.block), **one))
+    def measure(self, games: int, makes: Callable[[], Mapping[str, Agent]], run: Run) -> list[Row]:
+        """Play the matches, of `games` games if they have no other number.
+
+        `makes` returns the bots that the experiment makes, by name.
+        """
+        made, rows = makes(), []
+        for one in run.some(self.rows(), 1) if self.block else self.rows():
+            a, b = (made.get(bot, bot) for bot in (one["bot"], one["opponent"]))
+            size = one.get("games", games)
+            if self.block:
+                run.used(a, b)
+            match = run.match_in_blocks(a, b, size, self.block) if self.block else run.match(a, b, size)
+            rows.append(match_row(match, **one))
         return rows
 
 
@@ -94,7 +97,7 @@ class Table(Selection):
     widest: Sequence[str] = ()
     """Arguments of `research.reproduce.tables.widest`, which makes the text below the table."""
     note: str = ""
-    """Another text below the table."""
+    """A text below the table, before that of `widest`."""
     text: str = ""
     """A format text to show for each row instead of a table."""
 
@@ -113,7 +116,7 @@ class Table(Selection):
         return pivot(shown, lines, columns, self.align, self._below, end, place, across)
 
     def _below(self, rows: Sequence[Row]) -> str:
-        return self.note or (widest(rows, *self.widest) if self.widest else "")
+        return f"{self.note} {widest(rows, *self.widest) if self.widest else ''}".strip()
 
 
 def show(package: str, tables: Sequence[Table], rows: Sequence[Row]) -> str:

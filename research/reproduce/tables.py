@@ -5,10 +5,12 @@ These signs before the format of a number show more than the number of the first
 
 - ``{won:~.2f}``: the figure with its interval, 52.72 (52.03 to 53.41); see `interval`;
 - ``{won:±.2f}``: the figure and half the width of its interval, 52.72 ± 0.69;
-- ``{won:mean .1f}``: the mean of all rows of the line;
+- ``{won:mean .1f}``, ``median``, ``least``, ``most``: of all rows of the line that have one;
 - ``{won:each .1f}``: the mean of all rows, and each row's number in brackets;
 - ``{won:range .1f}``: the median of all rows, the lowest and the highest: 53.6 (46.1 to 55.2);
-- ``{won:list .1f}``: the figures of all rows, with their intervals.
+- ``{won:all .1f}``: the figures of all rows;
+- ``{won:list .1f}``: the figures of all rows, with their intervals;
+- ``{decisions:millions .1f}``: the figure in millions.
 
 ``{#}`` is the number of rows of the line.
 """
@@ -109,7 +111,13 @@ def cell_text(cell: Cell, rows: list[Row]) -> str:
         return ""
 
 
-_OF_ALL = re.compile(r"\{#\}|:(mean|each|range|list) ")
+_SUMMARIES: dict[str, Callable[[list[Any]], Any]] = {
+    "mean": np.mean,
+    "median": median,
+    "least": min,
+    "most": max,
+}
+_OF_ALL = re.compile(rf"\{{#\}}|:({'|'.join(_SUMMARIES)}|each|range|all|list) ")
 
 
 def _is_of_all(cell: Cell) -> bool:
@@ -125,9 +133,10 @@ class _Figures(dict[str, Any]):
         self.of_rows = rows
 
     def __missing__(self, key: str) -> _Figure:
-        if self.of_rows[0].get(key) is None:
+        rows = [row for row in self.of_rows if row.get(key) is not None]
+        if not rows:
             raise KeyError(key)
-        return _Figure(self.of_rows, key)
+        return _Figure(rows, key)
 
 
 @dataclass
@@ -151,12 +160,16 @@ class _Figure:
         if not space:
             return format(row[key], spec)
         values = [one[key] for one in self.rows]
+        if kind in _SUMMARIES:
+            return f"{_SUMMARIES[kind](values):{number}}"
+        if kind == "millions":
+            return f"{row[key] / 1e6:{number}}"
         if kind == "list":
             return ", ".join(interval(one, number, key) for one in self.rows)
         if kind == "range":
             return f"{median(values):{number}} ({min(values):{number}} to {max(values):{number}})"
-        each = f" ({', '.join(format(value, number) for value in values)})" if kind == "each" else ""
-        return f"{np.mean(values):{number}}{each}"
+        every = ", ".join(format(value, number) for value in values)
+        return every if kind == "all" else f"{np.mean(values):{number}} ({every})"
 
 
 def _noted(text: str, rows: Sequence[Row], note: Note | None) -> str:
