@@ -15,7 +15,7 @@ from research.reproduce.tables import Row, cell_text, ordered, pivot, table, wid
 
 @dataclass(frozen=True)
 class Matches:
-    """Matches to play, each of which is a row."""
+    """Matches to play, each of which is a row; bots that the experiment makes have their names."""
 
     matches: Mapping[str, Sequence[str]] | Sequence[Row] = ()
     """Label -> [bot, opponent], or tables with ``bot``, ``opponent``, optionally ``games``, and what else the
@@ -41,10 +41,7 @@ class Matches:
         return rows + [{"label": label, "bot": bot, "opponent": opponent} for label, (bot, opponent) in each]
 
     def measure(self, games: int, makes: Callable[[], Mapping[str, Agent]], run: Run) -> list[Row]:
-        """Play the matches, of `games` games if they have no other number.
-
-        `makes` returns the bots that the experiment makes, by name.
-        """
+        """Play the matches, of `games` games if they have no other number; `makes` is the experiment's."""
         made, rows = makes(), []
         for one in run.some(self.rows(), 1) if self.block else self.rows():
             a, b = (made.get(bot, bot) for bot in (one["bot"], one["opponent"]))
