@@ -20,7 +20,7 @@ from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.registry import BOTS
 from gin_env.support.plots import new_figure, save_figure
 from research.reproduce.experiment import Run, match_row
-from research.reproduce.tables import Over, Row, by, in_order
+from research.reproduce.tables import Over, Row, by
 
 HELD_OUT = tuple(BOTS.names(held_out=True))
 """Bots in no pool, league or choice of settings, as their declarations say."""
@@ -120,7 +120,7 @@ mean_and_each = Over(_mean_and_each)
 def draw_growth(rows: Sequence[Row], path: Path, origin: str) -> None:
     """Draw the games won over the decisions learned, a point for each run."""
     figure, [[axes]] = new_figure(8, 5)
-    for opponent in in_order(rows, "opponent"):
+    for opponent in GROWTH_OPPONENTS:
         mine = [row for row in rows if row["opponent"] == opponent]
         decisions, won = [row["decisions"] for row in mine], [row["won"] for row in mine]
         errors = [[row["won"] - row["low"] for row in mine], [row["high"] - row["won"] for row in mine]]

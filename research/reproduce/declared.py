@@ -107,13 +107,13 @@ class Table(Selection):
             {head: cell if "{" in cell else _named(package, cell) for head, cell in cells.items()}
             for cells in (self.lines, self.columns, self.end)
         )
-        if not lines:
-            return table(sorted(shown, key=_place(self.sort)), columns, self.align, self._below)
-        place, across = _place(self.sort), _place(self.across)
-        return pivot(shown, lines, columns, self.align, self._below, end, place, across)
-
-    def _below(self, rows: Sequence[Row]) -> str:
-        return f"{self.note} {widest(rows, *self.widest) if self.widest else ''}".strip()
+        place = _place(self.sort)
+        if lines:
+            text = pivot(shown, lines, columns, self.align, end, place, _place(self.across))
+        else:
+            text = table(sorted(shown, key=place), columns, self.align)
+        below = f"{self.note} {widest(shown, *self.widest) if self.widest else ''}".strip()
+        return f"{text}\n\n{below}".rstrip()
 
 
 def show(package: str, tables: Sequence[Table], rows: Sequence[Row]) -> str:

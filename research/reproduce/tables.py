@@ -39,20 +39,17 @@ class Over:
 Cell = str | Callable[[Row], object] | Over
 Columns = Mapping[str, Any]
 """Header -> `Cell`."""
-Note = Callable[[Sequence[Row]], str]
 
 
-def table(rows: Sequence[Row], columns: Columns, align: str = "", note: Note | None = None) -> str:
+def table(rows: Sequence[Row], columns: Columns, align: str = "") -> str:
     """Return a table with a line for each row.
 
     Parameters
     ----------
     columns : header -> cell.
     align : one letter per column, ``r`` for right and any other for left.
-    note : function of the rows that returns the text below the table.
     """
-    lines = [[cell_text(cell, [row]) for cell in columns.values()] for row in rows]
-    return _noted(markdown(columns, lines, align), rows, note)
+    return markdown(columns, ([cell_text(cell, [row]) for cell in columns.values()] for row in rows), align)
 
 
 def pivot(
@@ -60,7 +57,6 @@ def pivot(
     lines: Columns,
     columns: Columns,
     align: str = "",
-    note: Note | None = None,
     end: Columns | None = None,
     sort: Callable[[Row], Any] | None = None,
     across: Callable[[Row], Any] | None = None,
@@ -72,7 +68,7 @@ def pivot(
     lines : header -> cell of the first columns. Rows with the same cells make a line.
     columns : header -> cell of the other columns. The headers are format texts: rows with the same headers
         make a column, or as many columns as there are headers.
-    align, note : as in `table`.
+    align : as in `table`.
     end : header -> cell of the last columns, made of all rows of a line.
     sort : key of the lines' first rows, for lines in another order.
     across : key of rows, for columns in another order.
@@ -92,7 +88,7 @@ def pivot(
             cells += [cell_text(cell, here) if here else "" for cell in columns.values()]
         found.append(cells + [cell_text(cell, group) for cell in (end or {}).values()])
     header = [*lines, *(one for head in heads for one in head), *(end or {})]
-    return _noted(markdown(header, found, align), rows, note)
+    return markdown(header, found, align)
 
 
 def _head(columns: Columns, row: Row) -> tuple[str, ...]:
@@ -172,10 +168,6 @@ class _Figure:
         return every if kind == "all" else f"{np.mean(values):{number}} ({every})"
 
 
-def _noted(text: str, rows: Sequence[Row], note: Note | None) -> str:
-    return f"{text}\n\n{note(rows)}".rstrip() if note else text
-
-
 def markdown(header: Iterable[object], rows: Iterable[Iterable[object]], align: str = "") -> str:
     """Return a Markdown table; `align` has one letter per column, ``r`` for right and any other for left."""
     titles = [str(title).strip() for title in header]  # a space tells equal headers apart
@@ -231,8 +223,3 @@ def ordered(rows: Iterable[Row], **values: Iterable[Any]) -> list[Row]:
 def by(rows: Iterable[Row], *keys: str) -> dict[Any, Row]:
     """Return the rows by their values of `keys`: by the value itself for one key, else by a tuple."""
     return {row[keys[0]] if len(keys) == 1 else tuple(row[key] for key in keys): row for row in rows}
-
-
-def in_order(rows: Iterable[Row], key: str) -> list[Any]:
-    """Return the distinct values of a key in order of first appearance."""
-    return list(dict.fromkeys(row[key] for row in rows))
