@@ -17,7 +17,7 @@ from gin_env.agents import Agent, make
 from gin_env.agents.generations.bot import GenerationBot
 from research.questions.learning import HELD_OUT
 from research.reproduce.experiment import Run
-from research.reproduce.tables import Over, Row, cell_text, pivot, widest
+from research.reproduce.tables import Over, Row, cell_text
 
 POOL = {"simple": 8.0, "simple:knock_at=0": 1.0, "tonic": 2.0}
 """The loop's default pool: each bot with its share."""
@@ -73,26 +73,16 @@ def measure_generations(run: Run) -> list[Row]:
     return rows
 
 
-def generations_table(rows: Sequence[Row]) -> str:
-    """Return a table with a row for each generation, the run whose knocks are those of Simple last."""
-    shown = [
-        row | {"title": "previous" if row["opponent"] == PREVIOUS else f"`{row['opponent']}`"}
-        for row in rows
-        if row["run"] == "value"
-    ]
-    frozen = {row["generation"]: row for row in rows if (row["run"], row["opponent"]) == ("simple", "simple")}
-
-    def of_frozen(generation: list[Row]) -> str:
-        row = frozen.get(generation[0]["generation"])
-        return f"{row['won']:.1f}" if row else ""
-
-    return pivot(
-        shown,
-        {"generation": "{generation}", "kept": lambda row: "yes" if row["kept"] else "no"},
-        {"{title}": "{won:.1f}"},
-        note=lambda _: widest(rows),
-        end={"`simple`, knock frozen": Over(of_frozen)},
-    )
+def titled(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows to show with the titles of their columns; of the second run those against Simple."""
+    kept = {row["generation"]: "yes" if row["kept"] else "no" for row in rows if row["run"] == "value"}
+    shown = []
+    for row in rows:
+        title = PREVIOUS if row["opponent"] == PREVIOUS else f"`{row['opponent']}`"
+        frozen = ", knock frozen" if row["run"] == "simple" else ""
+        if not frozen or row["opponent"] == "simple":
+            shown.append(row | {"title": title + frozen, "kept": kept[row["generation"]]})
+    return shown
 
 
 # --- A bot left out ---------------------------------------------------------------------------------------
@@ -121,17 +111,11 @@ def measure_held_out(run: Run) -> list[Row]:
     return rows
 
 
-def held_out_table(rows: Sequence[Row]) -> str:
-    """Return a table with the mean of the seeds by opponent and pool, in italics if they never met."""
+def _mean_and_each(rows: list[Row]) -> str:
+    text, opponent = cell_text("{won:each .1f}", rows), rows[0]["opponent"]
+    met = ALIKE.get(opponent, opponent)
+    return text if met in POOL and f"`{met}`" not in rows[0]["left_out"] else f"*{text}*"
 
-    def won(rows: list[Row]) -> str:
-        text, opponent = cell_text("{won:each .1f}", rows), rows[0]["opponent"]
-        return text if ALIKE.get(opponent, opponent) in LEFT_OUT[rows[0]["left_out"]] else f"*{text}*"
 
-    titled = [
-        row | {"title": "the whole pool" if row["left_out"] == "nothing" else f"without {row['left_out']}"}
-        for row in rows
-    ]
-    legend = "Mean of the seeds, each seed's in brackets; in italics: never met."
-    lines, columns = {"games won against": "`{opponent}`"}, {"{title}": Over(won)}
-    return pivot(titled, lines, columns, note=lambda rows: f"{legend} {widest(rows)}")
+mean_and_each = Over(_mean_and_each)
+"""A cell with the mean of the seeds, in italics if the bot never met the opponent."""

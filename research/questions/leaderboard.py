@@ -6,15 +6,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from research.questions.bots import VARIANTS, tournament_of
-from research.questions.learning import held_out
-from research.reproduce.tables import Row, by, interval, table
+from research.reproduce.tables import Row, by, interval
 
 
-def leaderboard_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table with a row for each bot of the tournament but variants, most games won first.
-
-    A cell is empty if nothing was measured.
-    """
+def compiled(rows: Sequence[Row]) -> list[Row]:
+    """Return a row for each bot of the tournament but variants, most games won first."""
     found: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         found[row["of"]].append(row)
@@ -30,15 +26,7 @@ def leaderboard_table(rows: Sequence[Row]) -> str:
                 | {"time": microseconds(speeds[name]["median"]) if name in speeds else ""}
                 | {"learned": interval(learned.get(name, {}), ".1f")}
             )
-    columns = {
-        "bot": "`{bot}`",
-        "held out": held_out,
-        "wins against all others": "{mean:.1f}",
-        "wins against `simple`": "{won:~.1f}",
-        "µs a decision": "{time}",
-        "loses to PPO": "{learned}",
-    }
-    return table(lines, columns, "llrrrr")
+    return lines
 
 
 def against_simple(rows: Sequence[Row]) -> dict[str, Row]:

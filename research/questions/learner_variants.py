@@ -249,8 +249,8 @@ class VariantBot:
         return chosen
 
 
-def learn(variant: type[Learner], settings: PPOSettings) -> tuple[Learner, int]:
-    """Train a variant in this process, and return (its learner, decisions learned)."""
+def learn(variant: Callable[[PPOSettings], Learner], settings: PPOSettings) -> tuple[Learner, int]:
+    """Train a learner in this process, and return (the learner, decisions learned)."""
     learner, decisions = variant(settings), 0
     learner.begin()
     while decisions < settings.total_timesteps:

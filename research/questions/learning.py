@@ -20,7 +20,7 @@ from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.registry import BOTS
 from gin_env.support.plots import new_figure, save_figure
 from research.reproduce.experiment import Run, match_row
-from research.reproduce.tables import Over, Row, by, in_order, table
+from research.reproduce.tables import Over, Row, by
 
 HELD_OUT = tuple(BOTS.names(held_out=True))
 """Bots in no pool, league or choice of settings, as their declarations say."""
@@ -117,15 +117,10 @@ mean_and_each = Over(_mean_and_each)
 """A cell like ``{won:each .1f}`` with an exact mean, so that halves of a tenth are rounded to even."""
 
 
-def budget_in_millions(row: Row) -> str:
-    """Return the decisions that a run was to learn from."""
-    return f"{row['budget'] / 1e6:,.0f} million"
-
-
 def draw_growth(rows: Sequence[Row], path: Path, origin: str) -> None:
     """Draw the games won over the decisions learned, a point for each run."""
     figure, [[axes]] = new_figure(8, 5)
-    for opponent in in_order(rows, "opponent"):
+    for opponent in GROWTH_OPPONENTS:
         mine = [row for row in rows if row["opponent"] == opponent]
         decisions, won = [row["decisions"] for row in mine], [row["won"] for row in mine]
         errors = [[row["won"] - row["low"] for row in mine], [row["high"] - row["won"] for row in mine]]
@@ -176,13 +171,7 @@ def measure_scores(run: Run) -> list[Row]:
     return rows
 
 
-def speed_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table of the measured rates, also relative to ppo.py with one worker."""
+def over_one_worker(rows: Sequence[Row]) -> list[Row]:
+    """Return the rates also relative to ppo.py with one worker."""
     alone = by(rows, "what")["ppo.py, workers 1, 1,024 games: learned"]["a_second"]
-    columns = {
-        "decisions": "{what}",
-        "a second, median": "{a_second:,}",
-        "slowest to fastest": "{slowest:,} to {fastest:,}",
-        "over ppo.py with one worker": lambda row: f"{row['a_second'] / alone:.2f}",
-    }
-    return table(rows, columns, "lrrr")
+    return [row | {"over": row["a_second"] / alone} for row in rows]

@@ -18,7 +18,7 @@ from gin_env.matches.luck import NUM_SUMMED, adjusted_ratio, without_luck
 from gin_env.matches.matches import MatchResult, play_match
 from gin_env.support.plots import new_figure, save_figure
 from research.reproduce.experiment import Run, match_row, percent, ratio_row
-from research.reproduce.tables import Row, table
+from research.reproduce.tables import Row
 
 PAIRS = (
     ("policy", "policy-1", 4000),
@@ -130,24 +130,11 @@ def by_the_usual_rules(row: Row) -> bool:
     return row.get("rules", "challenge") == "challenge"
 
 
-def mean_table(rows: Sequence[Row]) -> str:
-    """Return the mean luck of all matches as a table, and the coverage as a sentence."""
-    means = [row for row in rows if row["kind"] == "mean"]
-    coverage = next(row for row in rows if row["kind"] == "coverage")
-    far = max(abs(row["luck"]) / row["error"] for row in means)
-    text = (
-        f"{len(means)} matches; the farthest mean is {far:.1f} standard errors from 0. Of "
-        f"{coverage['matches']} matches of {coverage['hands']} hands between `{coverage['bot']}` and "
-        f"`{coverage['opponent']}`, {coverage['held']:.1f} % have an interval without luck that contains the "
-        "lead of all together."
-    )
-    columns = {
-        "match": "`{bot}` against `{opponent}`",
-        "rules": "{rules}",
-        "hands": "{hands:,}",
-        "mean luck, points a deal": "{luck:+.2f} ± {error:.2f}",
-    }
-    return f"{table(means, columns, 'llrr')}\n\n{text}"
+def coverage(rows: Sequence[Row]) -> list[Row]:
+    """Return the row of the coverage, with the number of means and the farthest in standard errors."""
+    farthest = [abs(row["luck"]) / row["error"] for row in rows if row["kind"] == "mean"]
+    about = {"means": len(farthest), "farthest": max(farthest)}
+    return [row | about for row in rows if row["kind"] == "coverage"]
 
 
 def draw_games_needed(rows: Sequence[Row], path: Path, origin: str) -> None:

@@ -76,21 +76,19 @@ KNOWN = Variant(TRUE, HALF, 0.0)
 VARIANTS = [KNOWN, *(Variant(*each) for each in product(SETTINGS, COUNTS, CAUTIONS))]
 
 
-def positions(
-    opponent: Agent, policy: Agent, count: int, seed: int, share: float = STOPPED, games: int | None = None
-) -> np.ndarray:
+def positions(opponent: Agent, policy: Agent, count: int, seed: int) -> np.ndarray:
     """Return `STATE` records, shape (count,), in which player 0, the policy, is to move and has a choice.
 
-    Each decision becomes a position with probability `share`. Fewer than `count` are returned if `games`
-    games (default: `count`) do not contain enough of them.
+    Each decision becomes a position with probability `STOPPED`. Fewer are returned if `count` games do not
+    contain enough of them.
     """
     random = np.random.default_rng(seed)
-    batch = Games(count if games is None else games, episode="game")
+    batch = Games(count, episode="game")
     batch.start(seed=seed)
     found = []
     for running in batch.until_over():
         sitting = batch.to_move()[running]
-        stopped = running[(sitting == 0) & (random.random(len(running)) < share)]
+        stopped = running[(sitting == 0) & (random.random(len(running)) < STOPPED)]
         found.append(batch.state[stopped][batch.state["public"]["phase"][stopped] != STOCK_ONLY])
         play_seated(batch, [policy, opponent], sitting, running, play_bot)
     states = np.concatenate(found)

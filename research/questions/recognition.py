@@ -15,9 +15,8 @@ from gin_env.agents.policies.improved_policy import ImprovedPolicyBot
 from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
 from gin_env.observations.memory import LAYOUT, NUM_MEMORY
-from research.questions.learning import held_out
 from research.reproduce.experiment import Run, gain_row, match_row, named
-from research.reproduce.tables import Row, by, interval, markdown
+from research.reproduce.tables import Row, by, ordered
 
 # --- Recognition ----------------------------------------------------------------------------------------
 
@@ -145,29 +144,22 @@ def measure_policy_memory(run: Run) -> list[Row]:
     return rows
 
 
-def memory_table(rows: Sequence[Row]) -> str:
-    """Return a table of what `policy-memory` wins and gains: over `policy`, and over its memory hidden."""
-    found = by(rows, "bot", "opponent")
-    lines = []
-    for opponent in OPPONENTS:
-        mine, plain = found[REMEMBERS, opponent], found.get(("policy", opponent))
-        gain = interval(difference_row(mine, plain), "+.2f", "value") if plain else ""
-        won = [interval(row) if row else "" for row in (mine, plain)]
-        lines.append([f"`{opponent}`", held_out(mine), *won, gain, interval(mine, "+.2f", "more")])
-    header = [
-        "against",
-        "held out",
-        "`policy-memory` wins, %",
-        "`policy` wins, %",
-        "gain",
-        "gain of the memory",
-    ]
-    return markdown(header, lines, "llrrrr")
+def with_policy(rows: Sequence[Row]) -> list[Row]:
+    """Return what `policy-memory` wins, with the figures of `policy` and its gain over it."""
+    policy = by((row for row in rows if row["bot"] == "policy"), "opponent")
+    mine = ordered(rows, bot=[REMEMBERS], opponent=OPPONENTS)
+    return [row | difference_row(row, policy.get(row["opponent"])) for row in mine]
 
 
-def difference_row(row: Row, other: Row) -> Row:
-    """Return the difference of two win rates on different deals, with its interval."""
+def difference_row(row: Row, other: Row | None) -> Row:
+    """Return another win rate, and the gain over it on different deals, with their intervals."""
+    if other is None:
+        return {}
     value = row["won"] - other["won"]
     low = value - math.hypot(row["won"] - row["low"], other["high"] - other["won"])
     high = value + math.hypot(row["high"] - row["won"], other["won"] - other["low"])
-    return {"value": value, "low": low, "high": high}
+    return {"other": other["won"], "other_low": other["low"], "other_high": other["high"]} | {
+        "gain": value,
+        "gain_low": low,
+        "gain_high": high,
+    }

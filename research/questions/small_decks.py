@@ -81,15 +81,12 @@ def train_learner(run: Run, bot: str) -> Agent:
     from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
     from gin_env.training.exploiter import settings_against
     from gin_env.training.learner import Learner
+    from research.questions.learner_variants import learn
 
-    settings = settings_against(bot, Path("unused"), total_timesteps=1, seed=run.seed + 1, workers=1)
+    decisions = run.size(DECISIONS, 2000)
+    settings = settings_against(bot, Path("unused"), total_timesteps=decisions, seed=run.seed + 1, workers=1)
     settings = replace(settings, num_envs=256, num_minibatches=16, match_reward=False, rules=(TINY.text,))
-    learner = Learner(settings)
-    learner.begin()
-    decisions, goal = 0, run.size(DECISIONS, 2000)
-    while decisions < goal:
-        learner.collect()
-        decisions += learner.update(1 - decisions / goal)[0]
+    learner, _ = learn(Learner, settings)
     trained = CandidatePolicyBot(learner.network.eval())
     trained.name = f"learner against {bot}"
     return trained

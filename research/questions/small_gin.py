@@ -16,7 +16,7 @@ import numpy as np
 
 from gin_env.batch import Games
 from research.reproduce.experiment import Run
-from research.reproduce.tables import Over, Row, in_order, pivot
+from research.reproduce.tables import Row, by
 from research.small_games import CFRPlus, GameTree, MagneticMirrorDescent, exploitability
 from research.small_games.game import Strategy
 from research.small_games.small_gin import TINY, GinState, SmallGin, decision_states
@@ -114,29 +114,18 @@ EARLY = 400_000
 """Positions after which all methods are compared."""
 
 
-def small_gin_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table with a row for each method: exploitability early, at the end, and the least."""
-
-    def last(rows: list[Row]) -> list[Row]:
-        return [max(of_seed(rows, seed), key=lambda row: row["visited"]) for seed in in_order(rows, "seed")]
-
-    def early(rows: list[Row]) -> list[Row]:
-        return last([row for row in rows if row["visited"] < 1.1 * EARLY])
-
-    lines = {
-        "method": "{method}",
-        "positions visited": Over(lambda rows: f"{max(row['visited'] for row in rows):,}"),
-        f"exploitability after about {EARLY:,} positions": Over(
-            lambda rows: ", ".join(f"{row['exploitability']:.2f}" for row in early(rows))
-        ),
-        "at the end, by seed": Over(
-            lambda rows: ", ".join(f"{row['exploitability']:.3f}" for row in last(rows))
-        ),
-        "least on the way": Over(lambda rows: f"{min(row['exploitability'] for row in rows):.3f}"),
+def with_ends(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows with the exploitability of a seed's last row as ``last``, and as ``early`` before."""
+    ends = {
+        "early": by((row for row in rows if row["visited"] < 1.1 * EARLY), "method", "seed"),
+        "last": by(rows, "method", "seed"),
     }
-    return pivot(rows, lines, {}, "lrrrr")
-
-
-def of_seed(rows: Sequence[Row], seed: int) -> list[Row]:
-    """Return the rows of one seed."""
-    return [row for row in rows if row["seed"] == seed]
+    return [
+        row
+        | {
+            name: row["exploitability"]
+            for name, found in ends.items()
+            if found.get((row["method"], row["seed"])) is row
+        }
+        for row in rows
+    ]

@@ -7,7 +7,8 @@ first arguments. Its module is imported when it is called. ``arguments`` are fur
 
 Many experiments need no functions of their own: the fields of `research.reproduce.declared.Matches` take the
 place of ``measure``, and those of `research.reproduce.declared.Table` the place of ``table``; a list of
-``tables`` with these fields makes several tables. A picture is drawn by a function, or has the fields of
+``tables`` with these fields makes several tables, and ``table_like`` names an experiment of the file with the
+same table. A picture is drawn by a function, or has the fields of
 `research.reproduce.charts.Lines` or, with a ``label``, of `research.reproduce.charts.Dots`.
 """
 
@@ -34,10 +35,13 @@ def read(file: Path) -> list[Experiment]:
     """Return the experiments that a file declares."""
     package = ".".join(file.relative_to(RESEARCH.parent).parent.parts)
     declared = tomllib.loads(file.read_text(encoding="utf-8"))
-    return [_experiment(package, name, one) for name, one in declared.items()]
+    return [
+        _experiment(package, name, one, declared[one.get("table_like", name)])
+        for name, one in declared.items()
+    ]
 
 
-def _experiment(package: str, name: str, declared: dict[str, Any]) -> Experiment:
+def _experiment(package: str, name: str, declared: dict[str, Any], shown: dict[str, Any]) -> Experiment:
     own = _part(declared, Experiment)
     own |= {key: function(package, declared[key]) for key in _FUNCTIONS if key in declared}
     own["pictures"] = {path: _picture(package, one) for path, one in declared.get("pictures", {}).items()}
@@ -45,9 +49,10 @@ def _experiment(package: str, name: str, declared: dict[str, Any]) -> Experiment
     if "arguments" in declared:
         own["measure"] = partial(own["measure"], **declared["arguments"])
     if matches := _part(declared, Matches):
-        own["measure"] = partial(Matches(**matches).measure, own.get("games", Experiment.games))
+        games = own.get("games", Experiment.games)
+        own["measure"] = partial(Matches(**matches).measure, games, own.get("makes", dict))
     if "table" not in declared:
-        tables = declared.get("tables") or [_part(declared, Table)]
+        tables = shown.get("tables") or [_part(shown, Table)]
         own["table"] = partial(show, package, [Table(**one) for one in tables])
     return Experiment(name, **({"measure": None} | own))
 

@@ -8,13 +8,14 @@ from importlib import import_module
 from itertools import product
 from typing import Any
 
+from gin_env.agents import Agent
 from research.reproduce.experiment import Run, match_row
 from research.reproduce.tables import Row, cell_text, ordered, pivot, table, widest
 
 
 @dataclass(frozen=True)
 class Matches:
-    """Matches to play, each of which is a row."""
+    """Matches to play, each of which is a row; bots that the experiment makes have their names."""
 
     matches: Mapping[str, Sequence[str]] | Sequence[Row] = ()
     """Label -> [bot, opponent], or tables with ``bot``, ``opponent``, optionally ``games``, and what else the
@@ -39,17 +40,16 @@ class Matches:
         each = self.matches.items()
         return rows + [{"label": label, "bot": bot, "opponent": opponent} for label, (bot, opponent) in each]
 
-    def measure(self, games: int, run: Run) -> list[Row]:
-        """Play the matches, of `games` games if they have no other number."""
-        if not self.block:
-            return [
-                run.row(one["bot"], one["opponent"], one.get("games", games), **one) for one in self.rows()
-            ]
-        rows = []
-        for one in run.some(self.rows(), 1):
-            pair = one["bot"], one["opponent"]
-            run.used(*pair)
-            rows.append(match_row(run.match_in_blocks(*pair, one.get("games", games), self.block), **one))
+    def measure(self, games: int, makes: Callable[[], Mapping[str, Agent]], run: Run) -> list[Row]:
+        """Play the matches, of `games` games if they have no other number; `makes` is the experiment's."""
+        made, rows = makes(), []
+        for one in run.some(self.rows(), 1) if self.block else self.rows():
+            a, b = (made.get(bot, bot) for bot in (one["bot"], one["opponent"]))
+            size = one.get("games", games)
+            if self.block:
+                run.used(a, b)
+            match = run.match_in_blocks(a, b, size, self.block) if self.block else run.match(a, b, size)
+            rows.append(match_row(match, **one))
         return rows
 
 
@@ -94,7 +94,7 @@ class Table(Selection):
     widest: Sequence[str] = ()
     """Arguments of `research.reproduce.tables.widest`, which makes the text below the table."""
     note: str = ""
-    """Another text below the table."""
+    """A text below the table, before that of `widest`."""
     text: str = ""
     """A format text to show for each row instead of a table."""
 
@@ -107,13 +107,13 @@ class Table(Selection):
             {head: cell if "{" in cell else _named(package, cell) for head, cell in cells.items()}
             for cells in (self.lines, self.columns, self.end)
         )
-        if not lines:
-            return table(sorted(shown, key=_place(self.sort)), columns, self.align, self._below)
-        place, across = _place(self.sort), _place(self.across)
-        return pivot(shown, lines, columns, self.align, self._below, end, place, across)
-
-    def _below(self, rows: Sequence[Row]) -> str:
-        return self.note or (widest(rows, *self.widest) if self.widest else "")
+        place = _place(self.sort)
+        if lines:
+            text = pivot(shown, lines, columns, self.align, end, place, _place(self.across))
+        else:
+            text = table(sorted(shown, key=place), columns, self.align)
+        below = f"{self.note} {widest(shown, *self.widest) if self.widest else ''}".strip()
+        return f"{text}\n\n{below}".rstrip()
 
 
 def show(package: str, tables: Sequence[Table], rows: Sequence[Row]) -> str:

@@ -5,10 +5,12 @@ These signs before the format of a number show more than the number of the first
 
 - ``{won:~.2f}``: the figure with its interval, 52.72 (52.03 to 53.41); see `interval`;
 - ``{won:±.2f}``: the figure and half the width of its interval, 52.72 ± 0.69;
-- ``{won:mean .1f}``: the mean of all rows of the line;
+- ``{won:mean .1f}``, ``median``, ``least``, ``most``: of all rows of the line that have one;
 - ``{won:each .1f}``: the mean of all rows, and each row's number in brackets;
 - ``{won:range .1f}``: the median of all rows, the lowest and the highest: 53.6 (46.1 to 55.2);
-- ``{won:list .1f}``: the figures of all rows, with their intervals.
+- ``{won:all .1f}``: the figures of all rows;
+- ``{won:list .1f}``: the figures of all rows, with their intervals;
+- ``{decisions:millions .1f}``: the figure in millions.
 
 ``{#}`` is the number of rows of the line.
 """
@@ -37,20 +39,17 @@ class Over:
 Cell = str | Callable[[Row], object] | Over
 Columns = Mapping[str, Any]
 """Header -> `Cell`."""
-Note = Callable[[Sequence[Row]], str]
 
 
-def table(rows: Sequence[Row], columns: Columns, align: str = "", note: Note | None = None) -> str:
+def table(rows: Sequence[Row], columns: Columns, align: str = "") -> str:
     """Return a table with a line for each row.
 
     Parameters
     ----------
     columns : header -> cell.
     align : one letter per column, ``r`` for right and any other for left.
-    note : function of the rows that returns the text below the table.
     """
-    lines = [[cell_text(cell, [row]) for cell in columns.values()] for row in rows]
-    return _noted(markdown(columns, lines, align), rows, note)
+    return markdown(columns, ([cell_text(cell, [row]) for cell in columns.values()] for row in rows), align)
 
 
 def pivot(
@@ -58,7 +57,6 @@ def pivot(
     lines: Columns,
     columns: Columns,
     align: str = "",
-    note: Note | None = None,
     end: Columns | None = None,
     sort: Callable[[Row], Any] | None = None,
     across: Callable[[Row], Any] | None = None,
@@ -70,7 +68,7 @@ def pivot(
     lines : header -> cell of the first columns. Rows with the same cells make a line.
     columns : header -> cell of the other columns. The headers are format texts: rows with the same headers
         make a column, or as many columns as there are headers.
-    align, note : as in `table`.
+    align : as in `table`.
     end : header -> cell of the last columns, made of all rows of a line.
     sort : key of the lines' first rows, for lines in another order.
     across : key of rows, for columns in another order.
@@ -90,7 +88,7 @@ def pivot(
             cells += [cell_text(cell, here) if here else "" for cell in columns.values()]
         found.append(cells + [cell_text(cell, group) for cell in (end or {}).values()])
     header = [*lines, *(one for head in heads for one in head), *(end or {})]
-    return _noted(markdown(header, found, align), rows, note)
+    return markdown(header, found, align)
 
 
 def _head(columns: Columns, row: Row) -> tuple[str, ...]:
@@ -109,7 +107,13 @@ def cell_text(cell: Cell, rows: list[Row]) -> str:
         return ""
 
 
-_OF_ALL = re.compile(r"\{#\}|:(mean|each|range|list) ")
+_SUMMARIES: dict[str, Callable[[list[Any]], Any]] = {
+    "mean": np.mean,
+    "median": median,
+    "least": min,
+    "most": max,
+}
+_OF_ALL = re.compile(rf"\{{#\}}|:({'|'.join(_SUMMARIES)}|each|range|all|list) ")
 
 
 def _is_of_all(cell: Cell) -> bool:
@@ -125,9 +129,10 @@ class _Figures(dict[str, Any]):
         self.of_rows = rows
 
     def __missing__(self, key: str) -> _Figure:
-        if self.of_rows[0].get(key) is None:
+        rows = [row for row in self.of_rows if row.get(key) is not None]
+        if not rows:
             raise KeyError(key)
-        return _Figure(self.of_rows, key)
+        return _Figure(rows, key)
 
 
 @dataclass
@@ -151,16 +156,16 @@ class _Figure:
         if not space:
             return format(row[key], spec)
         values = [one[key] for one in self.rows]
+        if kind in _SUMMARIES:
+            return f"{_SUMMARIES[kind](values):{number}}"
+        if kind == "millions":
+            return f"{row[key] / 1e6:{number}}"
         if kind == "list":
             return ", ".join(interval(one, number, key) for one in self.rows)
         if kind == "range":
             return f"{median(values):{number}} ({min(values):{number}} to {max(values):{number}})"
-        each = f" ({', '.join(format(value, number) for value in values)})" if kind == "each" else ""
-        return f"{np.mean(values):{number}}{each}"
-
-
-def _noted(text: str, rows: Sequence[Row], note: Note | None) -> str:
-    return f"{text}\n\n{note(rows)}".rstrip() if note else text
+        every = ", ".join(format(value, number) for value in values)
+        return every if kind == "all" else f"{np.mean(values):{number}} ({every})"
 
 
 def markdown(header: Iterable[object], rows: Iterable[Iterable[object]], align: str = "") -> str:
@@ -218,8 +223,3 @@ def ordered(rows: Iterable[Row], **values: Iterable[Any]) -> list[Row]:
 def by(rows: Iterable[Row], *keys: str) -> dict[Any, Row]:
     """Return the rows by their values of `keys`: by the value itself for one key, else by a tuple."""
     return {row[keys[0]] if len(keys) == 1 else tuple(row[key] for key in keys): row for row in rows}
-
-
-def in_order(rows: Iterable[Row], key: str) -> list[Any]:
-    """Return the distinct values of a key in order of first appearance."""
-    return list(dict.fromkeys(row[key] for row in rows))

@@ -1,25 +1,15 @@
-"""The rule that decides whether a measured figure agrees with a published one.
+"""The rule that decides whether a measured figure agrees with a published one (docs/results/methods.md).
 
-A claim is a range of values and a margin. The margin is the largest difference that is too small to matter.
-
-- A figure ("wins 53.9 %") claims the values that round to it: 53.85 to 53.95.
-- A bound ("at least 68 %", "costs over 10 points") claims everything on one side.
-- An order ("wins more", "no better", "costs") claims one side of equality, without a margin: a bot that is
-  slightly behind does not win more.
-
-The acceptable values are the claimed values and those within the margin of them. For figures and bounds the
-margin is a quarter of the claimed effect, but at most 1.5 points of the win rate (`margin_for`): +3 to +5
-meet "+4", and +2.5 does not. The margin of a claim of no effect is 1.5 points. The measured figure
+A claim is a range of values and a margin, the largest difference that is too small to matter. The acceptable
+values are the claimed ones and those within the margin of them. The measured figure
 
 - agrees if its whole interval is inside the acceptable values,
 - differs if its whole interval is outside them,
-- is undecided otherwise: more games are needed.
+- is undecided otherwise, also if an end of the interval is exactly on the edge.
 
-A small number of games therefore never leads to "agrees". The rule is the pair of one-sided tests of
-equivalence (Schuirmann, 1987), at 2.5 % each with an interval of 95 %. If an end of the interval is exactly
-on the edge of the acceptable values, the verdict is undecided. If the published figure has an error of its
-own ("70.1 ± 0.75"), the error and each half of the measured interval are combined as the root of the sum of
-their squares, since both are uncertain. Published figures without an error are taken as exact.
+The rule is the pair of one-sided tests of equivalence (Schuirmann, 1987), at 2.5 % each with an interval of
+95 %. If the published figure has an error of its own, the error and each half of the measured interval are
+combined as the root of the sum of their squares, since both are uncertain.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from gin_env.matches.matches import MatchResult
 from research.__main__ import app
 from research.questions import bots
-from research.questions.leaderboard import leaderboard_table, microseconds
+from research.questions.leaderboard import microseconds
 from research.reproduce import pages, results
 from research.reproduce.by_id import EXPERIMENTS, find
 from research.reproduce.results import load, measure
@@ -65,7 +65,7 @@ def rows_of(parts: dict[str, list[dict]]) -> list[dict]:
 
 
 def lines(rows: list[dict]) -> list[str]:
-    return leaderboard_table(rows).splitlines()[2:]
+    return find("leaderboard").table(rows).splitlines()[2:]
 
 
 # --- Table ----------------------------------------------------------------------------------------------

@@ -70,7 +70,7 @@ def test_networks_table_shows_median_range_and_selected_network():
         network_row("dual-inception-random-256", seed, won, seed == 1)
         for seed, won in enumerate((46.1, 54.0, 55.2))
     ]
-    assert hand_strength_networks.networks_table(rows).splitlines()[-1] == (
+    assert find("002/table-1").table(rows).splitlines()[-1] == (
         "| `dual-inception-random-256` | 3 | 91.0 | 74.8 | 101.0 (100.0 to 102.0) | 75.7 "
         "| 54.0 (46.1 to 55.2) | 55.4 ± 0.8 | 54.0 (53.0 to 55.0) |"
     )
@@ -147,7 +147,7 @@ def test_trainings_with_other_seeds_have_their_own_lines():
         | ({"unmelded": [won + 5, won + 4, won + 6]} if epoch == 36 else {})
         for seed, epoch, won in ((0, 3, 30.0), (0, 36, 10.0), (1, 36, 40.0))
     ]
-    assert authors_networks.trainings_table(rows).splitlines()[2:] == [
+    assert find("002/authors-features").table(rows).splitlines()[2:] == [
         "| `mlp-random-16` | 500 | 0 | 159.4; 44.0 ± 0.8 | 137.0; 30.0 (29.0 to 31.0) "
         "| 104.0; 10.0 (9.0 to 11.0) | 15.0 (14.0 to 16.0) |",
         "| `mlp-random-16` | 500 | 1 | 159.4; 44.0 ± 0.8 |  "
@@ -186,7 +186,7 @@ def test_unmet_bots_are_marked():
         for left_out, wins in (("nothing", (66.0, 68.0)), ("`tonic`", (60.0, 62.0)))
         for seed, won in enumerate(wins)
     ]
-    table = generations.held_out_table(rows)
+    table = find("generation-held-out").table(rows)
     assert "| `tonic` | 67.0 (66.0, 68.0) | *61.0 (60.0, 62.0)* |" in table
     assert "| `late-knock` | 67.0 (66.0, 68.0) | 61.0 (60.0, 62.0) |" in table
     assert "| `utility` | *67.0 (66.0, 68.0)* | *61.0 (60.0, 62.0)* |" in table

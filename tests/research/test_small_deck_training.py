@@ -8,6 +8,7 @@ pytest.importorskip("torch")
 
 from gin_env.training.learner import Learner
 from research.questions import small_gin
+from research.reproduce.by_id import find
 from research.reproduce.experiment import Run
 from research.small_games import GameTree, MagneticMirrorDescent, exploitability
 from research.small_games.small_gin import TINY, SmallGin, decision_states
@@ -35,6 +36,6 @@ def test_table_has_the_last_and_the_least():
         small_gin.row_of("PPO", 2, 101, 0.125),
         small_gin.row_of("PPO", 2, 202, 0.375),
     ]
-    assert small_gin.small_gin_table(rows).splitlines()[2:] == [
+    assert find("learning/small-gin").table(rows).splitlines()[2:] == [
         "| PPO | 202 | 0.25, 0.38 | 0.250, 0.375 | 0.125 |"
     ]

@@ -16,8 +16,6 @@ from gin_env.training.estimators.positions import Positions
 from research.reproduce.experiment import Run, ratio_row
 from research.reproduce.tables import Row, by, cell_text
 
-ENSEMBLES = tuple(f"ensemble:switching={switching}" for switching in ("paper", "fitted", "adaptive"))
-
 
 def measure_metrics(run: Run) -> list[Row]:
     """Measure a row for each estimator over all samples (turn None), and one for each estimator and turn."""

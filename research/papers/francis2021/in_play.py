@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from gin_env.agents.safe_discard import SafeDiscardBot
 from gin_env.batch import Games
 from gin_env.estimators.omniscient import OmniscientEstimator
 from research.reproduce.experiment import Run, match_row, named
-from research.reproduce.tables import Over, Row, in_order, pivot, widest
+from research.reproduce.tables import Row
 
 OMNISCIENT = "omniscient (`ClairvoyantSafeDiscardBot`)"
 
@@ -67,20 +66,11 @@ def estimator(row: Row) -> str:
     return row["estimator"] if row["estimator"] == OMNISCIENT else f"`{row['estimator']}`"
 
 
-def gain_table(rows: Sequence[Row]) -> str:
-    """Return a table of each estimator's mean over the seeds and its gain over the first for each seed."""
-    first = [row["won"] for row in rows if row["estimator"] == rows[0]["estimator"]]
-
-    def gains(mine: list[Row]) -> str:
-        if mine[0]["estimator"] == rows[0]["estimator"]:
-            return ""
-        return ", ".join(f"{row['won'] - plain:+.2f}" for row, plain in zip(mine, first, strict=True))
-
-    lines = {
-        "estimate plane": "`{estimator}`",
-        "games won, mean of the seeds": Over(lambda mine: f"{fmean(row['won'] for row in mine):.2f}"),
-        f"gain over `{rows[0]['estimator']}` (each seed)": Over(gains),
-    }
-    return pivot(
-        sorted(rows, key=lambda row: in_order(rows, "seed").index(row["seed"])), lines, {}, note=widest
-    )
+def with_gains(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows by seed; those of other estimators have their gain over `uniform`."""
+    plain = {row["seed"]: row["won"] for row in rows if row["estimator"] == "uniform"}
+    gains = [
+        {} if row["estimator"] == "uniform" else {"gain": row["won"] - plain[row["seed"]]} for row in rows
+    ]
+    found = [row | gain for row, gain in zip(rows, gains, strict=True)]
+    return sorted(found, key=lambda row: list(plain).index(row["seed"]))

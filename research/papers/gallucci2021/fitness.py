@@ -7,7 +7,7 @@ experiments as future work.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain, combinations
 
 import numpy as np
@@ -255,16 +255,3 @@ def bots_with_other_tables() -> dict[str, CfrBot]:
         "random discards with its draws and knocks": no_discards,
     }
     return {f"cfr, {label}": named(CfrBot(other), f"cfr, {label}") for label, other in tables.items()}
-
-
-def measure_tables(run: Run, asked: Mapping[str, str]) -> list[Row]:
-    """Measure the value of the packaged table of `cfr`.
-
-    It plays against a shuffled table, no table and part of the table. The bots of `asked`, by label, also
-    play `simple`: they consult the table about more cards, or play a mixed strategy.
-    """
-    rows = []
-    for name, bot in bots_with_other_tables().items():
-        label = f"the trained table against {name.removeprefix('cfr, ')}"
-        rows.append(run.row("cfr", bot, 20_000, label=label))
-    return rows + [run.row(bot, "simple", 20_000, label=label) for label, bot in asked.items()]

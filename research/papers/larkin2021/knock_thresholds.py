@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ from gin_env.matches.matches import MatchResult
 from gin_env.support.plots import BLUE, new_figure, save_figure
 from research.papers.claims import turns_of_hands
 from research.reproduce.experiment import TONIC, VARIABLE, Run, match_row, percent
-from research.reproduce.tables import Cell, Row, by, interval, markdown, ordered, table
+from research.reproduce.tables import Over, Row, markdown, ordered
 
 THRESHOLDS = {"10": "simple", **{str(at): f"simple:knock_at={at}" for at in (8, 6, 4)}, "variable": VARIABLE}
 """Knocking strategies of the Simple player in paper 001, in the order of Figure 4."""
@@ -54,27 +54,6 @@ def undercut(match: MatchResult, player: int) -> float:
     return percent(match.undercuts[1 - player] / max(match.knocks[player], 1))
 
 
-def thresholds_table(rows: Sequence[Row]) -> str:
-    """Return a table with a column for each of the two panels of Figure 4 and one for Tonic."""
-    found = by(rows, "bot", "opponent")
-
-    def of(bot: str | None, opponent: str | None, cell: Callable[[Row], str] = interval) -> Cell:
-        return lambda row: cell(found.get((bot or row["bot"], opponent or row["bot"]), {}))
-
-    def undercuts(row: Row) -> str:
-        return f"{row['undercut']:.1f}" if row else ""
-
-    columns = {
-        "Simple knocks at": "{label}",
-        "against Simple (4a)": of(None, "simple"),
-        "against Simple (variable) (4b)": of(None, VARIABLE),
-        "Tonic against it": of(TONIC, None),
-        "its knocks undercut by Simple, %": of(None, "simple", undercuts),
-        "by Tonic, %": of(TONIC, None, undercuts),
-    }
-    return table([{"label": label, "bot": bot} for label, bot in THRESHOLDS.items()], columns)
-
-
 def draw_turns(rows: Sequence[Row], path: Path, origin: str) -> None:
     """Draw Figure 2 of paper 001: the distribution of the number of turns of a player in a hand."""
     turns = np.repeat([row["turns"] for row in rows], [row["hands"] for row in rows])
@@ -92,17 +71,26 @@ def draw_turns(rows: Sequence[Row], path: Path, origin: str) -> None:
     save_figure(figure, path, dpi=150, origin=origin)
 
 
+PANELS = {
+    TONIC: "Tonic against it",
+    "simple": "against Simple (4a)",
+    VARIABLE: "against Simple (variable) (4b)",
+}
+
+
 def panels(rows: Sequence[Row]) -> list[Row]:
     """Return the rows with their panels of Figure 4, and the threshold that each is about."""
     labels = {bot: label for label, bot in THRESHOLDS.items()}
-    titles = {"simple": "against Simple (4a)", VARIABLE: "against Simple (variable) (4b)"}
-    found = [
-        row
-        | (
-            {"panel": "Tonic against it", "threshold": labels[row["opponent"]]}
-            if row["bot"] == TONIC
-            else {"panel": titles[row["opponent"]], "threshold": labels[row["bot"]]}
-        )
-        for row in rows
-    ]
-    return ordered(found, panel=["Tonic against it", *titles.values()], threshold=THRESHOLDS)
+    found = []
+    for row in rows:
+        of, bot = (TONIC, row["opponent"]) if row["bot"] == TONIC else (row["opponent"], row["bot"])
+        about = {"panel": PANELS[of], "of_tonic": of == TONIC, "threshold": labels[bot]}
+        found.append(row | about)
+    return ordered(found, panel=PANELS.values(), threshold=THRESHOLDS)
+
+
+def _undercut_by(bot: str) -> Over:
+    return Over(lambda rows: "".join(f"{row['undercut']:.1f}" for row in rows if row["panel"] == PANELS[bot]))
+
+
+undercut_by_simple, undercut_by_tonic = _undercut_by("simple"), _undercut_by(TONIC)

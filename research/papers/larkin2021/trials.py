@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from research.recipes import tonic
-from research.reproduce.tables import Row, table
+from research.reproduce.tables import Row
 
 
-def trials_table(rows: Sequence[Row], most: int = 5) -> str:
-    """Return a table of the best trials that played all their games, and of the search's starting point."""
+def best(rows: Sequence[Row]) -> list[Row]:
+    """Return the best five trials that played all their games, and the search's starting point."""
     longest = [row for row in rows if row["games"] == max(one["games"] for one in rows)]
-    best = sorted(longest, key=lambda row: row["mean"], reverse=True)[:most]
-    columns = {"trial": "{trial}", "bot": "`{bot}`", "games won, mean of the three opponents": "{mean:.2f}"}
-    return table(best if rows[0] in best else [*best, rows[0]], columns, "rlr")
+    found = sorted(longest, key=lambda row: row["mean"], reverse=True)[:5]
+    return found if rows[0] in found else [*found, rows[0]]
 
 
 def draw_trials(rows: Sequence[Row], path: Path, origin: str) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -49,11 +48,10 @@ from research.papers.truong2021.hand_strength_networks import (
     networks_by_epoch,
     play_network,
 )
-from research.papers.truong2021.paper import with_paper
 from research.papers.truong2021.tensorflow_checkpoints import read_checkpoint
 from research.recipes.hand_strength import recipes
 from research.reproduce.experiment import Run, percent
-from research.reproduce.tables import Over, Row, interval, pivot
+from research.reproduce.tables import Over, Row, interval
 
 ESTIMATOR = "bayes-isru:normalised=true"
 """Estimator that provides the inputs of the authors' networks."""
@@ -312,19 +310,8 @@ def measure_trainings(run: Run, trainings: Sequence[Mapping[str, Any]]) -> list[
     return rows
 
 
-def trainings_table(rows: Sequence[Row]) -> str:
-    """Return a table with a row for each training: the paper's figures, and ours after some epochs."""
-    lines = {
-        "validation loss; games won, % (90 % interval)": "`{network}`",
-        "observations": "{observations:,}",
-        "seed": "{seed}",
-        "paper, epoch 96": "{paper_validation:.1f}; {paper_won} ± {paper_error}",
-    }
-    columns = {"epoch {epoch}": "{validation_loss:.1f}; {won:~.1f}"}
-    theirs = {
-        "games won in the end with the authors' player": Over(lambda mine: "".join(map(unmelded, mine)))
-    }
-    return pivot(with_paper(rows), lines, columns, end=theirs, across=itemgetter("epoch"))
+unmelded_in_the_end = Over(lambda rows: "".join(map(unmelded, rows)))
+"""A cell with the games won with the authors' player after the last epoch."""
 
 
 def draw_figure_4(rows: Sequence[Row], path: Path, origin: str) -> None:

@@ -192,21 +192,12 @@ def data_lines(rows: Sequence[Row]) -> list[Line]:
     skews, peaks = (", ".join(f"{value:+.2f}" for value in values) for values in (skewness, kurtosis))
     rises = means == sorted(means) and deviations == sorted(deviations, reverse=True)
     gaussian = all(max(map(abs, shape)) < GAUSSIAN for shape in shapes)
-    return [
-        (
-            "Figure 2: with more samples the mean score rises and the deviation falls",
-            "",
-            figures,
-            agrees(rises),
-        ),
-        (
-            "Figure 2: the distribution skews upward: skewness",
-            "",
-            skews,
-            agrees(skewness == sorted(skewness)),
-        ),
-        ("Figure 2: scores are approximately normal: excess kurtosis", "", peaks, agrees(gaussian)),
-    ]
+    found = (
+        ("with more samples the mean score rises and the deviation falls", figures, rises),
+        ("the distribution skews upward: skewness", skews, skewness == sorted(skewness)),
+        ("scores are approximately normal: excess kurtosis", peaks, gaussian),
+    )
+    return [(f"Figure 2: {text}", "", figure, agrees(right)) for text, figure, right in found]
 
 
 def shape_of(histogram: Sequence[int]) -> tuple[float, float]:

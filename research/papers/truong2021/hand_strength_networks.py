@@ -20,12 +20,11 @@ from gin_env.agents.hand_strength.weights import load_network, save_network
 from gin_env.agents.paper import PAPER_BOTS
 from gin_env.matches.matches import MatchResult
 from gin_env.support.plots import BLUE, GREEN, ORANGE, new_figure, save_figure
-from research.papers.truong2021.paper import with_paper
 from research.recipes.hand_strength import recipes
 from research.recipes.hand_strength.data_sets import DataSet
 from research.recipes.hand_strength.exploring import explore
 from research.reproduce.experiment import Run, match_row, named, percent
-from research.reproduce.tables import Over, Row, cell_text, interval, pivot
+from research.reproduce.tables import Over, Row, cell_text, interval
 
 if TYPE_CHECKING:
     from research.recipes.hand_strength.trainer import HandStrengthSettings
@@ -43,12 +42,6 @@ def averaged_bot() -> dict[str, Agent]:
 
     name = "offensive-paper, averaged over suits"
     return {name: named(AveragedOffensiveBot(**PAPER_BOTS["offensive-paper"].parameters), name)}
-
-
-def measure_players(run: Run, players: Sequence[tuple[str, int]]) -> list[Row]:
-    """Measure each of the players (name, number of games) against Simple."""
-    made = averaged_bot()
-    return [run.row(made.get(bot, bot), "simple", games) for bot, games in players]
 
 
 DATA_TITLES = {"simple": "Simple", "random-16": "Random-16", "random-256": "Random-256"}
@@ -125,17 +118,7 @@ def network_rows(
     return [row | {"selected": row is best} for row in rows]
 
 
-def measure_table_1(run: Run) -> list[Row]:
-    """Measure ten networks of each recipe of Table 1."""
-    return measure_networks(tuple(recipes.TABLE_1), run)
-
-
-def measure_controls(run: Run) -> list[Row]:
-    """Measure ten networks of each control, and of the recipes that they are compared with."""
-    return measure_networks(("dual-inception-random-16", "dual-inception-random-256", *recipes.CONTROLS), run)
-
-
-def measure_networks(names: Sequence[str], run: Run) -> list[Row]:
+def measure_networks(run: Run, names: Sequence[str]) -> list[Row]:
     """Measure ten networks of each recipe."""
     from research.recipes.hand_strength.trainer import HandStrengthSettings, find_schedule
 
@@ -161,22 +144,6 @@ def _selected(rows: Sequence[Row]) -> str:
 
 selected = Over(_selected)
 """A cell with the games won by the network that was selected by its validation games."""
-
-
-def networks_table(rows: Sequence[Row]) -> str:
-    """Return a table with the median and range of each recipe's networks, and the selected network."""
-    lines = {"network and data": "`{network}`"}
-    columns = {
-        "networks": "{#}",
-        "train loss: median": Over(lambda rows: f"{np.median([row['train_loss'] for row in rows]):.1f}"),
-        "paper": "{paper_train}",
-        "validation loss: median (lowest to highest)": "{validation_loss:range .1f}",
-        "paper ": "{paper_validation}",
-        "games won: median (lowest to highest)": "{won:range .1f}",
-        "paper (one network)": "{paper_won} ± {paper_error}",
-        "selected by other games (90 % interval)": selected,
-    }
-    return pivot(with_paper(rows), lines, columns)
 
 
 COLOURS = {"mlp": BLUE, "mlp-i": ORANGE, "dual-inception": GREEN}
