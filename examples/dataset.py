@@ -221,7 +221,7 @@ def _play(shard: DataSetShard, numbers: np.ndarray) -> dict[str, np.ndarray]:
     """Play hands in one batch and return their columns; decisions are ordered by hand."""
     bot = agents.make(shard.bot, programs=True)
     estimator = None if shard.estimator is None else estimators.make(shard.estimator)
-    memory = None if estimator is None else estimator.new_memory(2 * len(numbers))
+    memory = np.empty(0) if estimator is None else estimator.new_memory(2 * len(numbers))
     games = Games(len(numbers), shard.rules)
     games.start(seed=shard.seed, episodes=numbers.astype(np.uint64))
     columns: dict[str, np.ndarray] = {"dealer": games.state["public"]["dealer"].astype(np.uint8)}
