@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -63,6 +64,25 @@ app.add_typer(compile.app)
 app.add_typer(convert.app)
 
 
+def _run() -> None:
+    """Run the command line. Mistakes in the command itself get one line too, like those in its values."""
+    try:
+        status = app(prog_name="gin-rummy", standalone_mode=False)
+    except typer.Abort:
+        raise SystemExit(1) from None
+    except Exception as error:
+        context = getattr(error, "ctx", None)
+        if context is None or not hasattr(error, "format_message"):
+            raise
+        message = error.format_message()
+        if not sys.argv[1:]:  # the message is the help
+            typer.echo(message)
+            raise SystemExit(2) from None
+        message = message[:1].lower() + message[1:].rstrip(".").replace("Value error, ", "")
+        raise ValueError(f"{message} (see {context.command_path} --help)") from None
+    raise SystemExit(status)
+
+
 def main() -> None:
     """Run the command line; a user's mistake is one line on stderr and status 2."""
-    command_line("gin-rummy", app)
+    command_line("gin-rummy", _run)

@@ -14,7 +14,7 @@ from ppo_runs import QUICK
 from typer.testing import CliRunner
 
 from gin_env import Rules, __version__, agents, estimators
-from gin_env.cli import app
+from gin_env.cli import app, main
 
 MAIN = [sys.executable, "-c", "from gin_env.cli import main; main()"]
 
@@ -51,6 +51,33 @@ def test_error_is_printed_without_a_progress_bar():
     done = run("match", "simple", "nobody")
     assert done.returncode == 2
     assert done.stderr.startswith("gin-rummy: unknown bot 'nobody'")
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("match simple", "missing argument 'b' (see gin-rummy match --help)"),
+        ("match simple tonic --bogus", "no such option: --bogus (see gin-rummy match --help)"),
+        ("exploit simple --by luck", "'luck' is not one of 'ppo', 'search'"),
+        ("matsh", "no such command 'matsh'"),
+    ],
+)
+def test_mistake_in_a_command_looks_like_one_in_a_value(command, message, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["gin-rummy", *command.split()])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert ended.value.code == 2
+    assert line.startswith("gin-rummy: ")
+    assert message in line
+
+
+def test_command_without_arguments_prints_the_help_once(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["gin-rummy"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert capsys.readouterr().out.count("Usage:") == 1
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
