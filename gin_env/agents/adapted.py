@@ -18,9 +18,10 @@ from gin_env.agents.base import Agent
 from gin_env.agents.policies.policy import sample_actions
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.observations.views import PlayerView
+from gin_env.support.specs import NamedObject
 
 
-class AdaptedBot(Agent):
+class AdaptedBot(NamedObject):
     """The base of these bots; matches treat them like programs, since their code may remember."""
 
     def __init__(self, original: Any, name: str) -> None:

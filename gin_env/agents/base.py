@@ -30,9 +30,6 @@ class Agent(Protocol):
 
     name: str
 
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name}>"
-
     def act(self, view: PlayerView) -> np.ndarray:
         """One legal action id (integers, shape (n,)) for each of the n views, whose players are to move."""
         ...

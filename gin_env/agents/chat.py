@@ -23,7 +23,6 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from gin_env.agents.base import Agent
 from gin_env.game.actions import IllegalActionError
 from gin_env.game.words import find_action, rules_in_words
 from gin_env.observations.illegal_actions import explain_illegal
@@ -31,6 +30,7 @@ from gin_env.observations.views import PlayerView
 from gin_env.support import specs
 from gin_env.support.atomic import write_text
 from gin_env.support.checks import check_integer, check_number
+from gin_env.support.specs import NamedObject
 
 try:
     import openai
@@ -142,7 +142,7 @@ def make_chat(text: str, params: dict[str, Any]) -> ChatBot:
     return bot
 
 
-class ChatBot(Agent):
+class ChatBot(NamedObject):
     """A bot that asks a language model for each action.
 
     Parameters

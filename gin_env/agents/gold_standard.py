@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.agents.base import Agent, act_by
+from gin_env.agents.base import act_by
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
 from gin_env.game.cards import CARD_VALUES, card_bit, lowest_card
 from gin_env.game.engine import discards_allowed
@@ -37,9 +37,10 @@ from gin_env.game.state import DISCARD, STOCK_ONLY
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer, check_switch
 from gin_env.support.compilation import kernel
+from gin_env.support.specs import NamedObject
 
 
-class GoldStandardBot(Agent):
+class GoldStandardBot(NamedObject):
     """The gold-standard heuristic.
 
     Parameters

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.agents.base import Agent, act_by
+from gin_env.agents.base import act_by
 from gin_env.agents.simple import simple_action, simple_draw
 from gin_env.game.actions import DRAW_UPCARD
 from gin_env.game.hands import decline, would_be_melded
@@ -27,9 +27,10 @@ from gin_env.game.state import DISCARD, STOCK_ONLY
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_switch
 from gin_env.support.compilation import kernel
+from gin_env.support.specs import NamedObject
 
 
-class LateKnockBot(Agent):
+class LateKnockBot(NamedObject):
     """Waits for gin or for the opponent's knock.
 
     Parameters

@@ -41,7 +41,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.agents.base import Agent, act_by
+from gin_env.agents.base import act_by
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
 from gin_env.game.cards import ACES, CARD_VALUES, NUM_CARDS, card_bit, count_cards, lowest_card, pick_card
 from gin_env.game.engine import discards_allowed
@@ -53,6 +53,7 @@ from gin_env.observations.knowledge import cards_missing, cards_unseen
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer, check_number, check_switch
 from gin_env.support.compilation import kernel
+from gin_env.support.specs import NamedObject
 
 PARAMETERS = np.dtype(
     [
@@ -68,7 +69,7 @@ PARAMETERS = np.dtype(
 )
 
 
-class MarjjBot(Agent):
+class MarjjBot(NamedObject):
     """MARJJ.
 
     Parameters

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.agents.base import Agent, act_by
+from gin_env.agents.base import act_by
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD
 from gin_env.game.cards import CARD_VALUES, card_bit, count_cards, lowest_card, pick_card
 from gin_env.game.engine import discards_allowed
@@ -45,9 +45,10 @@ from gin_env.observations.knowledge import cards_unseen
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer, check_switch
 from gin_env.support.compilation import kernel
+from gin_env.support.specs import NamedObject
 
 
-class MediumBot(Agent):
+class MediumBot(NamedObject):
     """The intermediate bot.
 
     Parameters

@@ -26,12 +26,12 @@ from typing import IO, Any, NoReturn
 import numpy as np
 
 from gin_env.agents import protocol
-from gin_env.agents.base import Agent
 from gin_env.agents.protocol import ProtocolError
 from gin_env.game.actions import describe
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_number
 from gin_env.support.exits import stop_at_end
+from gin_env.support.specs import NamedObject
 
 PREFIX = "process:"
 KEPT_VARIABLES = re.compile(
@@ -56,7 +56,7 @@ class ProcessBotError(ChildProcessError):
     """Raised if the program does not start, exits, is too slow, or gives an invalid answer."""
 
 
-class ProcessBot(Agent):
+class ProcessBot(NamedObject):
     """Asks a program for every decision; starts it immediately and stops it when this object is deleted.
 
     The program runs in its own process group. The whole group is killed, so processes that the program starts

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.agents.base import Agent, act_by
+from gin_env.agents.base import act_by
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
 from gin_env.game.cards import count_cards, nth_card
 from gin_env.game.engine import discards_allowed, knocks_allowed
@@ -14,9 +14,10 @@ from gin_env.game.state import DISCARD, OFFER, STOCK_ONLY
 from gin_env.game.streams import below
 from gin_env.observations.views import PlayerView
 from gin_env.support.compilation import kernel
+from gin_env.support.specs import NamedObject
 
 
-class RandomBot(Agent):
+class RandomBot(NamedObject):
     """Chooses among all legal actions, including knocks, with equal probability."""
 
     name = "random"

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.agents.base import Agent, act_by
+from gin_env.agents.base import act_by
 from gin_env.agents.simple import repeated_discards, simple_draw
 from gin_env.game.cards import pick_card
 from gin_env.game.engine import discards_allowed
@@ -28,9 +28,10 @@ from gin_env.game.melds import least_deadwood_discards
 from gin_env.game.state import DISCARD
 from gin_env.observations.views import PlayerView
 from gin_env.support.compilation import kernel
+from gin_env.support.specs import NamedObject
 
 
-class RandomDiscardBot(Agent):
+class RandomDiscardBot(NamedObject):
     """Draws and knocks like the Simple player and discards an unmelded card uniformly at random."""
 
     name = "random-discard"

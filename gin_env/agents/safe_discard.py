@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gin_env import estimators
-from gin_env.agents.base import Agent, act_by
+from gin_env.agents.base import act_by
 from gin_env.agents.simple import repeated_discards, simple_draw
 from gin_env.estimators.base import NeedsHands
 from gin_env.estimators.risk import discard_risk
@@ -53,6 +53,7 @@ from gin_env.observations.knowledge import cards_missing, cards_unseen
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_number, check_switch
 from gin_env.support.compilation import kernel
+from gin_env.support.specs import NamedObject
 
 if TYPE_CHECKING:
     from gin_env.estimators.base import Estimator
@@ -61,7 +62,7 @@ SAMPLED_HANDS = 32
 """Number of opponent hands sampled for a knock decision."""
 
 
-class SafeDiscardBot(Agent):
+class SafeDiscardBot(NamedObject):
     """Simple with an estimator of the opponent's hand.
 
     Parameters

@@ -27,7 +27,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gin_env.agents.base import Agent, act_by
+from gin_env.agents.base import act_by
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, is_discard
 from gin_env.game.batch_kernels import play_and_score
@@ -41,7 +41,7 @@ from gin_env.game.state import DISCARD, OVER, STOCK_ONLY
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer, is_integer
 from gin_env.support.compilation import kernel
-from gin_env.support.specs import spell
+from gin_env.support.specs import NamedObject, spell
 
 MAX_POINTS = 100
 """Upper bound on the deadwood of a hand."""
@@ -49,7 +49,7 @@ VARIABLE_KNOCK = (10, 10, 10, 10, 8, 6, 4, 3)
 """Tonic's knock thresholds by turn, from the first; the last value holds for all later turns."""
 
 
-class SimpleBot(Agent):
+class SimpleBot(NamedObject):
     """The Simple player.
 
     Parameters

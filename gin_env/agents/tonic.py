@@ -37,7 +37,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gin_env.agents.base import Agent, act_by
+from gin_env.agents.base import act_by
 from gin_env.agents.simple import knock_limits, points_by_turn
 from gin_env.estimators.logistic import cards_held
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD
@@ -72,6 +72,7 @@ from gin_env.game.state import DISCARD, STOCK_ONLY
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer, check_number, check_switch
 from gin_env.support.compilation import kernel
+from gin_env.support.specs import NamedObject
 
 TUNED_KNOCK = (10, 10, 10, 10, 5, 0)
 """Knock thresholds by turn, by ``python -m research tune tonic``; the last holds for all later turns."""
@@ -98,7 +99,7 @@ PARAMETERS = np.dtype(
 )
 
 
-class TonicBot(Agent):
+class TonicBot(NamedObject):
     """Tonic.
 
     Parameters

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.agents.base import Agent, act_by
+from gin_env.agents.base import act_by
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD
 from gin_env.game.cards import ACES, CARD_VALUES, NUM_RANKS, card_bit, count_cards, lowest_card, pick_card
 from gin_env.game.engine import discards_allowed
@@ -50,9 +50,10 @@ from gin_env.observations.knowledge import cards_unseen
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer
 from gin_env.support.compilation import kernel
+from gin_env.support.specs import NamedObject
 
 
-class UtilityBot(Agent):
+class UtilityBot(NamedObject):
     """The utility AI.
 
     Parameters

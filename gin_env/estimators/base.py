@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from gin_env.observations.views import PlayerView
+from gin_env.support.specs import NamedObject
 
 
 @runtime_checkable
@@ -38,9 +39,6 @@ class Estimator(Protocol):
     name: str
     """The text from which `gin_env.estimators.make` makes the estimator."""
 
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name}>"
-
     def estimate(self, view: PlayerView) -> np.ndarray:
         """Return the probabilities, float32 (n, 52), from the views alone."""
         ...
@@ -54,7 +52,7 @@ class Estimator(Protocol):
         ...
 
 
-class Memoryless(Estimator):
+class Memoryless(NamedObject):
     """Base class of estimators that need no memory, since the view contains everything."""
 
     def estimate(self, view: PlayerView) -> np.ndarray:

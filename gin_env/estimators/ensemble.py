@@ -31,7 +31,6 @@ from typing import Any
 import numpy as np
 
 from gin_env import estimators
-from gin_env.estimators.base import Estimator
 from gin_env.estimators.neural import with_known_cards
 from gin_env.estimators.public_history import first_hands, known_cards
 from gin_env.estimators.registry import ESTIMATORS
@@ -40,6 +39,7 @@ from gin_env.game.rules import MAX_TURNS
 from gin_env.observations.views import PlayerView
 from gin_env.support.array_files import ArrayFileError, ArrayFormat
 from gin_env.support.checks import check_number
+from gin_env.support.specs import NamedObject
 
 MEMBERS = ("bayes", "nn", "shankar-cnn")
 """The three estimators of the paper."""
@@ -58,7 +58,7 @@ FORMAT = ArrayFormat(
 )
 
 
-class EnsembleEstimator(Estimator):
+class EnsembleEstimator(NamedObject):
     """Several estimators, of which one or a mixture is used.
 
     Parameters

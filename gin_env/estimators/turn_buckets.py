@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gin_env.estimators.base import Estimator
 from gin_env.game.actions import DRAW_UPCARD, is_discard
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from gin_env.game.history import first_mover, next_mover
 from gin_env.game.streams import mix
 from gin_env.support.compilation import kernel
+from gin_env.support.specs import NamedObject
 
 if TYPE_CHECKING:
     from gin_env.observations.views import PlayerView
@@ -51,7 +51,7 @@ PRODUCT_MEMORY = np.dtype(
 """The memory of an estimator that multiplies factors. A new record has events = 0 and no products."""
 
 
-class ProductEstimator(Estimator):
+class ProductEstimator(NamedObject):
     """Base class of ``bayes`` and ``bayes-isru``: their memory, and estimates by way of a new memory."""
 
     def estimate(self, view: PlayerView) -> np.ndarray:

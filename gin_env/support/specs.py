@@ -31,6 +31,15 @@ _NAME_WITH_PARAMETERS = re.compile(r"[\w-]+:\w+=")
 _WORDS = {"true": True, "false": False, "none": None}
 
 
+class NamedObject:
+    """Base of bots and estimators: they are printed by their names."""
+
+    name: str
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}>"
+
+
 class _Named(Protocol):
     name: str
 

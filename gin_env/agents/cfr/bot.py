@@ -26,16 +26,17 @@ from pathlib import Path
 
 import numpy as np
 
-from gin_env.agents.base import Agent, act_by
+from gin_env.agents.base import act_by
 from gin_env.agents.cfr.abstractions import CANDIDATES, DEFAULT_CANDIDATES, KINDS
 from gin_env.agents.cfr.strategy import Strategy, strategy_action
 from gin_env.agents.cfr.table import StrategyTable, find_table
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_choice, check_switch
 from gin_env.support.compilation import kernel
+from gin_env.support.specs import NamedObject
 
 
-class CfrBot(Agent):
+class CfrBot(NamedObject):
     """Decide draws, discards and knocks by a trained table.
 
     Parameters

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.agents.base import Agent
 from gin_env.agents.generations.network import GenerationNetwork, load_network, observe
 from gin_env.agents.ties import are_best
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.observations.candidates import NO_ACTION, are_discarding, candidate_rows
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_choice
+from gin_env.support.specs import NamedObject
 from gin_env.support.torch_extra import torch
 
 KNOCKS = ("value", "simple")
@@ -22,7 +22,7 @@ IMPOSSIBLE = np.float32(-1e9)
 SHIPPED = Path(__file__).parent / "data" / "generation.safetensors"
 
 
-class GenerationBot(Agent):
+class GenerationBot(NamedObject):
     """Play greedily by a value network; ties go to the first candidate.
 
     Actions depend neither on the batch nor on the number of threads: candidates that float32 cannot

@@ -32,7 +32,6 @@ from collections.abc import Callable
 import numpy as np
 
 from gin_env import estimators
-from gin_env.agents.base import Agent
 from gin_env.agents.hand_strength.features import HITS, hand_features
 from gin_env.agents.hand_strength.weights import find_network, trained_with
 from gin_env.agents.simple import simple_draw
@@ -44,6 +43,7 @@ from gin_env.game.state import DISCARD
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_number
 from gin_env.support.compilation import kernel
+from gin_env.support.specs import NamedObject
 
 Rate = Callable[[PlayerView, np.ndarray, np.ndarray, np.ndarray, bool], np.ndarray]
 
@@ -59,7 +59,7 @@ CLOSE = 0.01
 float32 is about 1e-5 and depends on the batch size, so a value could be rounded to either of two steps."""
 
 
-class OffensiveBot(Agent):
+class OffensiveBot(NamedObject):
     """Discard the card that leaves the hand of highest value.
 
     Parameters
@@ -105,7 +105,7 @@ class OffensiveBot(Agent):
             return network(*inputs, torch.from_numpy(owners)).numpy()
 
 
-class DefensiveBot(Agent):
+class DefensiveBot(NamedObject):
     """Discard the unmelded card of least risk.
 
     Parameters

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gin_env.agents.base import Agent
 from gin_env.agents.policies.candidate_network import (
     CandidateScorer,
     load_candidate_policy,
@@ -37,6 +36,7 @@ from gin_env.observations.candidates import (
 from gin_env.observations.parts import describe_parts
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_choice, check_switch
+from gin_env.support.specs import NamedObject
 from gin_env.support.torch_extra import torch
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def check_training(training: dict[str, Any], memory: bool = False) -> tuple[Rule
         raise ValueError(f"it does not say how it was trained: {error}") from error
 
 
-class CandidatePolicyBot(Agent):
+class CandidatePolicyBot(NamedObject):
     """Play by a `CandidateScorer`, with one forward pass for all draws of a batch and one for all discards.
 
     The actions of a deterministic bot depend neither on the batch nor on the number of threads.

@@ -15,7 +15,6 @@ from functools import partial
 
 import numpy as np
 
-from gin_env.agents.base import Agent
 from gin_env.agents.policies.candidate_network import PACKAGED as POLICIES
 from gin_env.agents.policies.candidate_network import CandidateScorer, load_candidate_policy
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
@@ -25,9 +24,10 @@ from gin_env.game.actions import NUM_ACTIONS
 from gin_env.observations.candidates import NO_ACTION, are_discarding
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_number
+from gin_env.support.specs import NamedObject
 
 
-class ImprovedPolicyBot(Agent):
+class ImprovedPolicyBot(NamedObject):
     """Plays a policy that scores candidates, and the discards that a second network prefers by a margin.
 
     Parameters

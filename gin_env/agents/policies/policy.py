@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gin_env import estimators
-from gin_env.agents.base import Agent
 from gin_env.agents.registry import name_of_file
 from gin_env.batch import Episode
 from gin_env.estimators.base import Estimator, NeedsHands, is_observed
@@ -28,6 +27,7 @@ from gin_env.observations.observation import LAYOUT, OBSERVATION_SIZE
 from gin_env.observations.parts import describe_parts, find_parts
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_choice, check_switch
+from gin_env.support.specs import NamedObject
 
 if TYPE_CHECKING:
     import torch
@@ -112,7 +112,7 @@ class FrozenPolicy:
         return self.policy.action_net(self.policy.mlp_extractor.forward_actor(features))
 
 
-class PolicyBot(Agent):
+class PolicyBot(NamedObject):
     """Play by a trained network, with one batched forward pass for all views.
 
     Parameters

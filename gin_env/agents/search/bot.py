@@ -23,7 +23,6 @@ from typing import NamedTuple
 import numpy as np
 
 from gin_env import agents
-from gin_env.agents.base import Agent
 from gin_env.agents.policies.candidate_network import find_policy_of_games
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policies.improved_policy import ImprovedPolicyBot
@@ -38,6 +37,7 @@ from gin_env.game.rules import Rules
 from gin_env.observations.candidates import NO_ACTION
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer, check_number
+from gin_env.support.specs import NamedObject
 
 MIN_PROBABILITY = 1e-6
 """Actions that the policy gives a lower probability are not tried."""
@@ -55,7 +55,7 @@ class _Model(NamedTuple):
     players: RolloutPlayers
 
 
-class SearchBot(Agent):
+class SearchBot(NamedObject):
     """Tries the policy's most probable actions in sampled worlds.
 
     Its decisions depend only on the views and their random numbers, unless `budget_ms` makes them depend on
