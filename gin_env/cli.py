@@ -80,7 +80,7 @@ def _run() -> None:
             raise SystemExit(2) from None
         message = message[:1].lower() + message[1:].rstrip(".").replace("Value error, ", "")
         raise ValueError(f"{message} (see {context.command_path} --help)") from None
-    raise SystemExit(status)
+    raise SystemExit(status or 0)
 
 
 def main() -> None:
