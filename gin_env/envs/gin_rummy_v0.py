@@ -27,13 +27,12 @@ from gin_env.batch import Episode, Games, Reward
 from gin_env.envs.encoder import Encoder, Observation, Options, row
 from gin_env.envs.snapshots import EnvironmentState, Restorable, check_state
 from gin_env.estimators.base import Estimator
-from gin_env.game.actions import NUM_ACTIONS, check_action
+from gin_env.game.actions import NUM_ACTIONS, check_action, unwrap
 from gin_env.game.cards import NUM_CARDS, cards_of
 from gin_env.game.deals import check_deal_options
 from gin_env.game.rules import RulesLike
 from gin_env.game.streams import check_seed, fresh_seed
 from gin_env.observations.views import PlayerView
-from gin_env.support.checks import is_integer
 from gin_env.ui.screen import RENDER_MODES, Screen, check_render_mode
 
 PLAYERS = ("player_0", "player_1")
@@ -83,8 +82,7 @@ class _OrderEnforcingWrapper(wrappers.OrderEnforcingWrapper):
     """Adds the wrappers' own state to that of the environment, and accepts tensors."""
 
     def step(self, action: Any) -> None:
-        number = np.asarray(action)[()]
-        super().step(int(number) if is_integer(number) else action)
+        super().step(unwrap(action))
 
     def get_state(self) -> EnvironmentState:
         state = self.unwrapped.get_state()

@@ -82,6 +82,19 @@ def parse(text: str) -> int:
 _BY_WORDS = {describe(action): action for action in range(NUM_ACTIONS)}
 
 
+def unwrap(action: Any) -> Any:
+    """Return an integer of any type as an int, and anything else as it is.
+
+    The integer may be in an array or a tensor without dimensions.
+
+    >>> unwrap(np.array(30, np.uint64)), unwrap([30])
+    (30, [30])
+    """
+    if getattr(action, "ndim", None) == 0:
+        action = np.asarray(action)[()]
+    return int(action) if is_integer(action) else action
+
+
 def check_action(action: Any) -> int:
     """Return `action` as an int in 0..106.
 
@@ -91,8 +104,7 @@ def check_action(action: Any) -> int:
     >>> check_action(np.int8(30))
     30
     """
-    if getattr(action, "ndim", None) == 0:  # an array or tensor of one number
-        action = np.asarray(action)[()]
+    action = unwrap(action)
     if not is_integer(action):
         raise TypeError(
             f"an action must be an integer from 0 to {NUM_ACTIONS - 1}, "
@@ -100,4 +112,4 @@ def check_action(action: Any) -> int:
         )
     if not 0 <= action < NUM_ACTIONS:
         raise IllegalActionError(f"{action} is not an action: actions run from 0 to {NUM_ACTIONS - 1}")
-    return int(action)
+    return action
