@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -69,14 +68,14 @@ def _run() -> None:
     try:
         status = app(prog_name="gin-rummy", standalone_mode=False)
     except typer.Abort:
+        typer.echo("gin-rummy: aborted", err=True)
         raise SystemExit(1) from None
     except Exception as error:
         context = getattr(error, "ctx", None)
         if context is None or not hasattr(error, "format_message"):
             raise
         message = error.format_message()
-        if not sys.argv[1:]:  # the message is the help
-            typer.echo(message)
+        if not message:  # without arguments, the help is printed already
             raise SystemExit(2) from None
         message = message[:1].lower() + message[1:].rstrip(".").replace("Value error, ", "")
         raise ValueError(f"{message} (see {context.command_path} --help)") from None
