@@ -1,21 +1,22 @@
 """Estimate the opponent's hand: a data set with a task, ten million positions of five kinds of players.
 
-    python -m examples.hand_estimation make hands --workers all
-    python -m examples.hand_estimation score hands uniform bayes my_module:MyEstimator
+    python examples/hand_estimation.py make hands --workers all
+    python examples/hand_estimation.py score hands uniform bayes my_module:MyEstimator
 
 >>> for _, positions in hand_estimation.positions("hands", "simple", "train"):
 ...     positions.view.observations(), positions.truth()  # what the player knows; the cards to estimate
 >>> hand_estimation.log_loss(my_estimator, "hands", "simple")
 
-Each player plays both seats. A position is that of a player who is to draw and whose opponent has completed a
-turn, as in Francis et al. 2021. The task is the probability of each card that the opponent holds it, and the
-score is the log loss of the unknown cards, in nats a card. The hands are split by their numbers: of each
-player's hands, the first eight tenths are for training, the ninth for validation and the last for the test.
+Each player plays both seats. In a position, a player is to draw and the opponent has completed a turn, as in
+Francis et al. 2021. The task is to predict how likely the opponent is to hold each card. The score is the log
+loss of the unknown cards, in nats per card. The hands are split by their numbers: of each player's hands, the
+first eight tenths are for training, the ninth for validation and the last for the test.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, get_args
@@ -23,19 +24,21 @@ from typing import Annotated, Literal, get_args
 import numpy as np
 import typer
 
-from examples import dataset
 from gin_env import estimators
 from gin_env.batch import Games
 from gin_env.commands.options import Seed, WorkerCount, progress_bar, workers_of
 from gin_env.estimators.base import Estimator
 from gin_env.game.rules import Rules
-from gin_env.game.state import DRAW
+from gin_env.matches.intervals import deviations
 from gin_env.support.atomic import write_text
 from gin_env.support.checks import check_choice, check_integer
 from gin_env.support.exits import command_line
 from gin_env.support.workers import Workers
 from gin_env.training.estimators.metrics import METRICS, measure
-from gin_env.training.estimators.positions import Positions
+from gin_env.training.estimators.positions import Positions, after_turns
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from examples import dataset
 
 PLAYERS = ("simple", "tonic", "cfr-plus", "marjj", "policy")
 BASELINES = (
@@ -65,15 +68,15 @@ def make(
     workers: int | Literal["all"] | Workers = 1,
     progress: Callable[[int], object] | None = None,
 ) -> None:
-    """Make the data set, or the files of it that are missing: a folder for each player, as of `dataset.make`.
+    """Make the data set, or its missing files: for each player a folder, by `dataset.make`.
 
     Parameters
     ----------
-    hands : number of hands of each player, a multiple of `FILES`.
+    hands : number of hands of each player, a multiple of `FILES`; an error needs two hands in each file.
     seed : determines the deals and all random choices; the published scores have 0.
     workers, progress : as for `dataset.make`.
     """
-    if check_integer("hands", hands, FILES, 1 << 40) % FILES:
+    if check_integer("hands", hands, 2 * FILES, 1 << 40) % FILES:
         raise ValueError(f"hands must be a multiple of {FILES}, not {hands}")
     for player in PLAYERS:
         dataset.make(
@@ -112,8 +115,7 @@ def positions(
         for step in range(lengths.max()):
             playing = np.flatnonzero(lengths > step)
             decisions = hands.starts[playing] + step
-            public = games.state["public"][playing]
-            now = (public["phase"] == DRAW) & (public["turn"] > 0)
+            now = after_turns(games, playing)
             if now.any():
                 index = playing[now]
                 view = games.views(index)
@@ -142,18 +144,18 @@ def log_loss(
     `estimator` is a name, ``module:Class`` or an object with ``estimate(view)`` -> float (n, 52).
     """
     sums, counts = sums_by_hand(estimator, folder, player, split)
-    mean = sums.sum() / counts.sum()
-    spread = np.square(sums - mean * counts).sum() * len(sums) / max(len(sums) - 1, 1)
-    return mean, math.sqrt(spread) / counts.sum()
+    error = deviations(sums, counts).std(ddof=1) / math.sqrt(len(sums))
+    return sums.sum() / counts.sum(), float(error)
 
 
 def table(members: Sequence[str], folder: str | Path, split: Split = "test") -> str:
-    """Return a Markdown table of the log losses of estimators, with a column for each player."""
+    """Return a Markdown table of the log losses of estimators, with 95 % intervals, by player."""
     lines = ["| estimator | " + " | ".join(f"`{player}`" for player in PLAYERS) + " | mean |"]
     lines.append("|---|" + "---:|" * (len(PLAYERS) + 1))
     for member in members:
-        losses = [log_loss(member, folder, player, split)[0] for player in PLAYERS]
-        cells = [f"{loss:.4f}" for loss in (*losses, sum(losses) / len(losses))]
+        losses = [log_loss(member, folder, player, split) for player in PLAYERS]
+        cells = [f"{mean:.4f} ± {1.96 * error:.4f}" for mean, error in losses]
+        cells.append(f"{sum(mean for mean, _ in losses) / len(losses):.4f}")
         lines.append(f"| `{member}` | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -179,7 +181,7 @@ def score_command(
     estimator: Annotated[list[str], typer.Argument(help="Estimators, by name or as module:Class")],
     split: Annotated[Split, typer.Option(help="Part of the hands")] = "test",
 ) -> None:
-    """Print the log loss of estimators for each player; less is better."""
+    """Print the log loss of estimators for each player; lower is better."""
     typer.echo(table(estimator, folder, split))
 
 
@@ -205,10 +207,10 @@ configs:
 themselves, with both players' cards at every decision. {size:,.0f} MB. Each player's folder has a card that \
 explains the columns.
 
-- **Task**: the probability of each card that the opponent holds it, for a player who is to draw and whose \
-opponent has completed a turn. Use what that player has seen: own cards, the discard pile, the cards taken \
+- **Task**: predict how likely the opponent is to hold each card, for a player who is to draw and whose \
+opponent has completed a turn. Use what that player has seen: their cards, the discard pile, the cards taken \
 from it.
-- **Score**: the log loss of the unknown cards, in nats a card, as a mean over the positions. Less is \
+- **Score**: the log loss of the unknown cards, in nats per card, as a mean over the positions. Lower is \
 better.
 - **Split**: the first eight of a player's ten files are for training, the ninth for validation and the last \
 for the test. Train on one player and test on another to see how much a model depends on the style.
@@ -225,10 +227,10 @@ for the test. Train on one player and test on another to see how much a model de
 
 {table(BASELINES, folder)}
 
-Those that learn from hands have learned from hands of `simple`, with `weights=policy` from hands of \
+Estimators that learn from hands were trained on those of `simple`; `weights=policy` was trained on those of \
 `policy-1`.
 
-- **Made by** `python -m examples.hand_estimation make FOLDER --hands {hands} --seed {seed}`.
+- **Made by** `python examples/hand_estimation.py make FOLDER --hands {hands} --seed {seed}`.
 - **Not for** conclusions about how people play: all players are bots.
 """
 

@@ -2,7 +2,7 @@
 
     python examples/dataset.py hands --hands 20000
     pip install "minari[hdf5]"
-    python -m examples.minari_dataset hands gin-rummy/policy-v0
+    python examples/minari_dataset.py hands gin-rummy/policy-v0
 
 >>> minari.load_dataset("gin-rummy/policy-v0").sample_episodes(8)
 >>> minari.load_dataset("gin-rummy/policy-v0").recover_environment()  # against the bot that played

@@ -73,7 +73,7 @@ def measure_generations(run: Run) -> list[Row]:
     return rows
 
 
-def titled(rows: Sequence[Row]) -> list[Row]:
+def with_titles(rows: Sequence[Row]) -> list[Row]:
     """Return the rows to show with the titles of their columns; of the second run those against Simple."""
     kept = {row["generation"]: "yes" if row["kept"] else "no" for row in rows if row["run"] == "value"}
     shown = []
@@ -111,11 +111,11 @@ def measure_held_out(run: Run) -> list[Row]:
     return rows
 
 
-def _mean_and_each(rows: list[Row]) -> str:
+def _italic_if_unmet(rows: list[Row]) -> str:
     text, opponent = cell_text("{won:each .1f}", rows), rows[0]["opponent"]
     met = ALIKE.get(opponent, opponent)
     return text if met in POOL and f"`{met}`" not in rows[0]["left_out"] else f"*{text}*"
 
 
-mean_and_each = Over(_mean_and_each)
+italic_if_unmet = Over(_italic_if_unmet)
 """A cell with the mean of the seeds, in italics if the bot never met the opponent."""

@@ -9,7 +9,7 @@ from research.questions.bots import VARIANTS, tournament_of
 from research.reproduce.tables import Row, by, interval
 
 
-def compiled(rows: Sequence[Row]) -> list[Row]:
+def rows_of_bots(rows: Sequence[Row]) -> list[Row]:
     """Return a row for each bot of the tournament but variants, most games won first."""
     found: dict[str, list[Row]] = defaultdict(list)
     for row in rows:

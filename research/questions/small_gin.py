@@ -116,16 +116,11 @@ EARLY = 400_000
 
 def with_ends(rows: Sequence[Row]) -> list[Row]:
     """Return the rows with the exploitability of a seed's last row as ``last``, and as ``early`` before."""
-    ends = {
-        "early": by((row for row in rows if row["visited"] < 1.1 * EARLY), "method", "seed"),
-        "last": by(rows, "method", "seed"),
-    }
-    return [
-        row
-        | {
-            name: row["exploitability"]
-            for name, found in ends.items()
-            if found.get((row["method"], row["seed"])) is row
-        }
-        for row in rows
-    ]
+    early = by((row for row in rows if row["visited"] < 1.1 * EARLY), "method", "seed")
+    last = by(rows, "method", "seed")
+    found = []
+    for row in rows:
+        seed = row["method"], row["seed"]
+        ends = {"early": early.get(seed), "last": last[seed]}
+        found.append(row | {name: row["exploitability"] for name, end in ends.items() if end is row})
+    return found

@@ -24,10 +24,9 @@ from gin_env.agents import Agent, AnyAgent
 from gin_env.estimators.base import Estimator, advance_slots
 from gin_env.estimators.public_history import known_cards
 from gin_env.game.rules import MAX_TURNS, Rules
-from gin_env.game.state import DRAW
 from gin_env.support.files import write_csv
 from gin_env.training.estimators.metrics import METRICS, measure
-from gin_env.training.estimators.positions import HANDS_PER_BATCH, Positions, play_hands
+from gin_env.training.estimators.positions import HANDS_PER_BATCH, Positions, after_turns, play_hands
 
 BINS = 20
 ENOUGH = 1000
@@ -214,8 +213,7 @@ def estimate_along(
     for games, waiting in play_hands([bot], hands, seed, rules):
         if games is not table:  # the next hands
             table, begun = games, begun + len(games)
-        public = games.state["public"][waiting]
-        now = waiting[(public["phase"] == DRAW) & (public["turn"] > 0)]
+        now = waiting[after_turns(games, waiting)]
         if len(now):
             observers = games.to_move()[now].astype(np.int64)
             positions = Positions(games.views(now), games.state["private"]["hand"][now, 1 - observers])

@@ -17,6 +17,7 @@ from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
 from gin_env.game.cards import card_columns
 from gin_env.game.rules import Rules
+from gin_env.game.state import DRAW
 from gin_env.game.streams import check_seed
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import is_integer
@@ -38,6 +39,12 @@ class Positions:
     def truth(self) -> np.ndarray:
         """Return float32 (n, 52): 1 for the cards that the opponents hold."""
         return card_columns(self.hands).astype(np.float32)
+
+
+def after_turns(games: Games, which: np.ndarray) -> np.ndarray:
+    """Return in which of these unfinished games a turn has just been completed, bool (n,)."""
+    public = games.state["public"][which]
+    return (public["phase"] == DRAW) & (public["turn"] > 0)
 
 
 def play_hands(

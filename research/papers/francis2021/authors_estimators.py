@@ -31,10 +31,9 @@ from gin_env.estimators.public_history import first_hands, known_cards
 from gin_env.estimators.shankar import UNKNOWN, shankar_images
 from gin_env.game.actions import PASS
 from gin_env.game.cards import NUM_CARDS, card_columns
-from gin_env.game.state import DRAW
 from gin_env.observations.views import PlayerView
 from gin_env.training.estimators.metrics import METRICS, measure
-from gin_env.training.estimators.positions import HANDS_PER_BATCH, Positions
+from gin_env.training.estimators.positions import HANDS_PER_BATCH, Positions, after_turns
 from research.papers.francis2021.authors_files import (
     CNN,
     DENSE,
@@ -170,8 +169,7 @@ def completed_turns(hands: int, seed: int) -> Iterator[tuple[Positions, np.ndarr
             knocks = (actions >= NUM_CARDS) & (actions < 2 * NUM_CARDS)
             discards = actions < 2 * NUM_CARDS
             games.play(running, np.where(knocks, actions - NUM_CARDS, actions))
-            public = games.state["public"][running]
-            scored = discards & ~games.done[running] & (public["phase"] == DRAW) & (public["turn"] > 0)
+            scored = discards & ~games.done[running] & after_turns(games, running)
             now = running[scored]
             passes = (games.state["public"]["history"][now, :2] == PASS).sum(axis=1)
             turns = games.state["public"]["turn"][now].astype(np.int64) + passes

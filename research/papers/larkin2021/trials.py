@@ -9,7 +9,7 @@ from research.recipes import tonic
 from research.reproduce.tables import Row
 
 
-def best(rows: Sequence[Row]) -> list[Row]:
+def best_trials(rows: Sequence[Row]) -> list[Row]:
     """Return the best five trials that played all their games, and the search's starting point."""
     longest = [row for row in rows if row["games"] == max(one["games"] for one in rows)]
     found = sorted(longest, key=lambda row: row["mean"], reverse=True)[:5]

@@ -118,6 +118,16 @@ def network_rows(
     return [row | {"selected": row is best} for row in rows]
 
 
+def measure_table_1(run: Run) -> list[Row]:
+    """Measure ten networks of each recipe of Table 1."""
+    return measure_networks(run, tuple(recipes.TABLE_1))
+
+
+def measure_controls(run: Run) -> list[Row]:
+    """Measure ten networks of each control, and of the recipes that they are compared with."""
+    return measure_networks(run, ("dual-inception-random-16", "dual-inception-random-256", *recipes.CONTROLS))
+
+
 def measure_networks(run: Run, names: Sequence[str]) -> list[Row]:
     """Measure ten networks of each recipe."""
     from research.recipes.hand_strength.trainer import HandStrengthSettings, find_schedule
