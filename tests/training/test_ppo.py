@@ -97,7 +97,7 @@ def test_next_hand_begins_new_chains():
     assert batch.next[1:5].tolist() == [batch.nothing] * 4
     batch.end_hands(np.array([0]), np.array([0.4], np.float32))
     batch.add(both, np.array([0, 0]), 0, slice(5, 7), np.array([9, 9], np.float32), both)
-    assert batch.next[3:5].tolist() == [batch.nothing, 6], "game 1 goes on when game 0 ends a hand"
+    assert batch.next[3:5].tolist() == [batch.nothing, 6], "the hand in game 1 continues"
 
 
 # --- Experience -----------------------------------------------------------------------------------------
