@@ -111,6 +111,7 @@ class PPORun:
         else:
             self.progress = PPOProgress(next_evaluation=settings.evaluate_every, start=metadata)
         self.started = time.monotonic() - 60 * self.progress.minutes
+        self._minutes_before: float | None = self.progress.minutes
         self.next_checkpoint = self.progress.minutes + settings.checkpoint_every
         self.interrupted = self.evaluating = False
         self.share, _ = self.ranks.broadcast(self._decide())
@@ -124,7 +125,10 @@ class PPORun:
             self.save()
 
     def learn(self) -> dict[str, float]:
-        """Collect a rollout, learn from it, and return the values to log."""
+        """Collect a rollout, learn from it, and return the values to log.
+
+        The minutes of a session begin at the end of its first update, which compiles the kernels.
+        """
         learner, settings, progress = self.learner, self.settings, self.progress
         learner.collect()
         num_decisions, log = learner.update(1 - self.share)
@@ -132,6 +136,9 @@ class PPORun:
         progress.updates += 1
         if settings.past_share and progress.updates % settings.snapshot_every == 0:
             learner.add_past_self()
+        if self._minutes_before is not None:
+            self.started = time.monotonic() - 60 * self._minutes_before
+            self._minutes_before = None
         return log | learner.league.log()
 
     def bot(self) -> CandidatePolicyBot:
@@ -157,7 +164,7 @@ class PPORun:
 
     @property
     def minutes(self) -> float:
-        """Minutes of training so far, including earlier sessions but no evaluations."""
+        """Minutes of training so far, including earlier sessions but no evaluations and no compiling."""
         return (time.monotonic() - self.started) / 60
 
     def _decide(self) -> tuple[float, str]:
