@@ -138,7 +138,8 @@ class TwoPlayers(Restorable, AECGame):
     """The common part of the two-player environments."""
 
     _begun = False
-    _screen: Screen
+    _last_hand: np.void | None = None
+    """`HAND_RESULT` of the hand before this one, for `render`."""
     _CHANGING: tuple[str, ...] = (
         "agents",
         "agent_selection",
@@ -152,7 +153,19 @@ class TwoPlayers(Restorable, AECGame):
         "games",
     )
     """Names of the attributes that change in play."""
-    games: Games
+
+    def __init__(
+        self, render_mode: str | None, games: Games, observation_space: spaces.Space[Any], num_actions: int
+    ) -> None:
+        check_render_mode(render_mode)
+        self.render_mode = render_mode
+        self.games = games
+        self.possible_agents = list(PLAYERS)
+        self.agents: list[str] = []
+        self.observation_spaces = dict.fromkeys(PLAYERS, observation_space)
+        self.action_spaces = {agent: spaces.Discrete(num_actions) for agent in PLAYERS}
+        self._index = games.everyone  # the one game of the batch
+        self._screen = Screen(render_mode, self.metadata["render_fps"])
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the same space object at each call."""
@@ -161,6 +174,42 @@ class TwoPlayers(Restorable, AECGame):
     def action_space(self, agent: str) -> spaces.Discrete:
         """Return the same space object at each call."""
         return self.action_spaces[agent]
+
+    def step(self, action: int | None) -> None:
+        """Play an action of the agent to move; None once that agent is terminated.
+
+        Raises IllegalActionError (a ValueError) with the reason for an illegal action, and TypeError for
+        anything but an integer; neither changes the game. Raises ValueError for an action after the end, and
+        `gymnasium.error.ResetNeeded` before the first reset.
+        """
+        if not self.agents:
+            self._check_reset()
+            raise ValueError("the episode is over; call reset()")
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        self._play(action)
+        if self.render_mode == "human":
+            self.render()
+
+    def _play(self, action: Any) -> None:
+        """Play an action, if it is legal, and select the next agent."""
+        raise NotImplementedError
+
+    def _begin_episode(self) -> None:
+        self._begun = True
+        self.agents = list(PLAYERS)
+        self.rewards = {"player_0": 0.0, "player_1": 0.0}
+        self._cumulative_rewards = {"player_0": 0.0, "player_1": 0.0}
+        self.terminations = {"player_0": False, "player_1": False}
+        self.truncations = {"player_0": False, "player_1": False}
+
+    def render(self) -> str | np.ndarray | None:
+        """Return text or an image, or None after drawing the window; see ``render_mode``."""
+        if self.render_mode is not None:
+            self._check_reset()
+        return self._screen.render(self.games.state[0], self._last_hand)
 
     def close(self) -> None:
         """Close the window, if there is one."""
@@ -264,28 +313,15 @@ class raw_env(TwoPlayers):
         flat: bool = False,
         memory: bool = False,
     ) -> None:
-        check_render_mode(render_mode)
-        self.render_mode = render_mode
-        self.games = Games(1, rules, episode, reward)
-        self.rules = self.games.rules
-        self._encoder = Encoder(self.games, estimator, candidates, flat, memory)
-        self.estimator = self._encoder.estimator
-
-        self.possible_agents = list(PLAYERS)
-        self.agents: list[str] = []
-        self.observation_spaces = dict.fromkeys(PLAYERS, self._encoder.space())
-        self.action_spaces = {agent: spaces.Discrete(NUM_ACTIONS) for agent in PLAYERS}
+        games = Games(1, rules, episode, reward)
+        self._encoder = Encoder(games, estimator, candidates, flat, memory)
+        super().__init__(render_mode, games, self._encoder.space(), NUM_ACTIONS)
+        self.rules, self.estimator = games.rules, self._encoder.estimator
         self.state_space = spaces.Box(0, 1, (5 * NUM_CARDS + 4,), np.float32)
-
         self._seed: int | None = None
         self._episode_number = 0
         self._mask = np.zeros(NUM_ACTIONS, np.int8)  # of the agent to move
-        self._index = self.games.everyone  # the one game of the batch
         self._action = np.zeros(1, np.int64)
-        self._last_hand: np.void | None = None  # `HAND_RESULT` of the hand before this one
-        self._screen = Screen(render_mode, self.metadata["render_fps"])
-
-    # --- Playing --------------------------------------------------------------------------------------
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Begin an episode.
@@ -317,35 +353,16 @@ class raw_env(TwoPlayers):
         if decks or dealer is not None:
             games.fix_deals(0, decks, dealer)
         self._last_hand = None
-        self._begun = True
-
-        self.agents = list(PLAYERS)
-        self.rewards = {"player_0": 0.0, "player_1": 0.0}
-        self._cumulative_rewards = {"player_0": 0.0, "player_1": 0.0}
-        self.terminations = {"player_0": False, "player_1": False}
-        self.truncations = {"player_0": False, "player_1": False}
+        self._begin_episode()
         self._pass_turn(games.to_move()[0])
         if self.render_mode == "human":
             self.render()
 
-    def step(self, action: int | None) -> None:
-        """Play an action of the agent to move; None once that agent is terminated.
-
-        Raises IllegalActionError (a ValueError) with the reason for an illegal action, and TypeError for
-        anything but an integer; neither changes the game. Raises ValueError for an action after the end, and
-        `gymnasium.error.ResetNeeded` before the first reset.
-        """
-        if not self.agents:
-            self._check_reset()
-            raise ValueError("the episode is over; call reset()")
-        agent = self.agent_selection
-        if self.terminations[agent] or self.truncations[agent]:
-            self._was_dead_step(action)
-            return
+    def _play(self, action: Any) -> None:
         games = self.games
         self._action[0] = check_action(action)
         games.play(self._index, self._action, checked=False)
-        self._cumulative_rewards[agent] = 0.0
+        self._cumulative_rewards[self.agent_selection] = 0.0
         self.rewards = {"player_0": 0.0, "player_1": 0.0}
         if games.results["ended"][0]:
             self._end_hand()
@@ -354,8 +371,6 @@ class raw_env(TwoPlayers):
             self._pass_turn(1 - games.to_move()[0])  # the turn passes at the end too, as in classic games
         else:
             self._pass_turn(games.to_move()[0])
-        if self.render_mode == "human":
-            self.render()
 
     def observe(self, agent: str) -> Observation:
         """Return the observation of `agent`: a float32 array (OBSERVATION_SIZE,) and the action mask.
@@ -391,16 +406,6 @@ class raw_env(TwoPlayers):
         to_move = np.eye(2, dtype=np.float32)[public["to_move"]]
         scores = np.minimum(public["scores"] / self.rules.target_score, 1).astype(np.float32)
         return np.concatenate([planes.ravel(), to_move, scores])
-
-    # --- Rendering --------------------------------------------------------------------------------------
-
-    def render(self) -> str | np.ndarray | None:
-        """Return text or an image, or None after drawing the window; see ``render_mode``."""
-        if self.render_mode is not None:
-            self._check_reset()
-        return self._screen.render(self.games.state[0], self._last_hand)
-
-    # --- Internals ---------------------------------------------------------------------------------------
 
     def _end_hand(self) -> None:
         """Pay the rewards of the hand."""

@@ -1,12 +1,6 @@
 """The Gymnasium environment: one seat against fixed opponents. `gin_env.envs.vector_env` has many games.
 
-It is a thin layer over `gin_env.envs.learner_seat.LearnerSeat`. Observations are dicts as in the PettingZoo
-environment: ``{"observation": float32 (OBSERVATION_SIZE,), "action_mask": int8 (107,)}``, and with
-``candidates=True`` the three `ENTRIES` of `gin_env.observations.candidates`. The mask is also in the info.
-With ``flat=True`` observations are the vector alone, for libraries and wrappers without support for dicts.
-
-The kernels write directly into the returned arrays. An array is never overwritten while you hold a reference
-to it; once you drop it, its memory is reused.
+It is a thin layer over `gin_env.envs.learner_seat.LearnerSeat`.
 """
 
 from __future__ import annotations
@@ -60,7 +54,8 @@ class GinRummyEnv(Seated, gymnasium.Env):
     `gin_env.candidates`. With ``flat=True`` the observation is the vector alone, ``Box``.
 
     No observation depends on a card that the agent cannot see. The kernels write directly into the returned
-    arrays; an array is never overwritten while you hold a reference to it.
+    arrays. An array is never overwritten while you hold a reference to it; once you drop it, its memory is
+    reused.
 
     Rewards
     -------
@@ -152,9 +147,6 @@ class GinRummyEnv(Seated, gymnasium.Env):
 
     def render(self) -> Any:
         """Return text or an image (uint8 (height, width, 3)), or None after drawing in a window."""
-        if self.render_mode is None:
-            gymnasium.logger.warn("render() was called without a render_mode; pass it to gymnasium.make()")
-            return None
         return self._screen.render(self.seat.games.state[0])
 
     def close(self) -> None:

@@ -5,7 +5,7 @@ A thin layer over `gin_env.envs.learner_seat.LearnerSeat`, as `gin_env.envs.gymn
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
@@ -97,11 +97,8 @@ class GinRummyVectorEnv(Seated, gymnasium.vector.VectorEnv[Observation, np.ndarr
         ``options`` may also fix the deal of all these games (``"deck"``, ``"dealer"``). Errors are those of
         `GinRummyEnv.reset` and change nothing.
         """
-        if options is not None and not isinstance(options, Mapping):
-            raise TypeError(f"options must be a dict such as {{'dealer': 0}}, not {options!r}")
-        options = dict(options or {})
-        games = self._games_to_reset(options.pop("reset_mask", None))
         decks, dealer = check_deal_options(options, self.seat.games.rules, self.seat.games.whole_game)
+        games = self._games_to_reset((options or {}).get("reset_mask"))
         self.seat.reset(games, check_seeds(seed, self.num_envs), decks, dealer)
         if isinstance(seed, int | np.integer):
             super().reset(seed=int(seed))
@@ -120,38 +117,27 @@ class GinRummyVectorEnv(Seated, gymnasium.vector.VectorEnv[Observation, np.ndarr
         if not self._begun:
             raise RuntimeError("call reset() before step()")
         actions = check_actions(actions, self.num_envs)
-        if self.autoreset_mode == AutoresetMode.SAME_STEP:
-            return self._step_and_begin(actions)
         if self.autoreset_mode == AutoresetMode.DISABLED and self._over.any():
             raise RuntimeError(
                 f"{self._over.sum()} games are over; call reset(options={{'reset_mask': ...}}) for them"
             )
-        self.seat.step(actions, np.flatnonzero(~self._over))
-        ended = np.flatnonzero(self.seat.done & ~self._over)
-        self._begin(np.flatnonzero(self._over))
+        waiting = self._over  # none with "SameStep"
+        self.seat.step(actions, np.flatnonzero(~waiting))
+        ended = np.flatnonzero(self.seat.done & ~waiting)
+        self._begin(np.flatnonzero(waiting))
         terminated = self.seat.done.copy()
-        truncated = self._out_of_steps(~self._over) & ~terminated
-        self._over = terminated | truncated
-        observation, infos = self._observe()
-        for name, values in self.seat.hand_results(ended).items() if len(ended) else ():
-            infos[name][ended] = values
-        return observation, self.seat.rewards, terminated, truncated, infos
-
-    def _step_and_begin(
-        self, actions: np.ndarray
-    ) -> tuple[Observation, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        self.seat.step(actions)
-        terminated = self.seat.done.copy()
-        truncated = self._out_of_steps(np.ones(self.num_envs, np.bool_)) & ~terminated
+        truncated = self._out_of_steps(~waiting) & ~terminated
         over = terminated | truncated
-        ended = np.flatnonzero(over)
-        if not len(ended):
-            observation, infos = self._observe()
-        else:
-            final = self._final_infos(ended, over)
-            self._begin(ended)
+        if self.autoreset_mode == AutoresetMode.SAME_STEP:
+            final = self._final_infos(over) if over.any() else {}
+            self._begin(np.flatnonzero(over))
             observation, infos = self._observe()
             infos |= final
+        else:
+            self._over = over
+            observation, infos = self._observe()
+            for name, values in self.seat.hand_results(ended).items() if len(ended) else ():
+                infos[name][ended] = values
         return observation, self.seat.rewards, terminated, truncated, infos
 
     def _begin(self, games: np.ndarray) -> None:
@@ -213,21 +199,16 @@ class GinRummyVectorEnv(Seated, gymnasium.vector.VectorEnv[Observation, np.ndarr
         infos |= dict.fromkeys([f"_{name}" for name in infos], np.ones(self.num_envs, np.bool_))
         return self.seat.observe(masks), infos
 
-    def _final_infos(self, ended: np.ndarray, over: np.ndarray) -> dict[str, Any]:
-        """Return the final observations and infos of the games that ended, in Gymnasium's format."""
+    def _final_infos(self, over: np.ndarray) -> dict[str, Any]:
+        """Return the final observations and infos of the games that are over, in Gymnasium's format.
+
+        The infos are `hand_results`, undecided where time ran out, and the masks.
+        """
+        ended = np.flatnonzero(over)
         observations = self.seat.observe(self.seat.masks()[ended], ended)
         final_obs = np.full(self.num_envs, None, object)
         for index, game in enumerate(ended):
             final_obs[game] = row(observations, index)
-        return {
-            "final_obs": final_obs,
-            "_final_obs": over,
-            "final_info": self._final_info(ended, over),
-            "_final_info": over,
-        }
-
-    def _final_info(self, ended: np.ndarray, over: np.ndarray) -> dict[str, Any]:
-        """Return `hand_results` of the games that ended, undecided where time ran out, and their masks."""
         infos: dict[str, Any] = {}
         decided = self.seat.done[ended]
         for name, values in self.seat.hand_results(ended).items():
@@ -236,7 +217,7 @@ class GinRummyVectorEnv(Seated, gymnasium.vector.VectorEnv[Observation, np.ndarr
             infos[name] = np.zeros(self.num_envs, values.dtype)
             infos[name][ended] = values
             infos[f"_{name}"] = over
-        return infos
+        return {"final_obs": final_obs, "_final_obs": over, "final_info": infos, "_final_info": over}
 
 
 def check_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:

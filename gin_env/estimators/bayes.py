@@ -36,7 +36,6 @@ from pathlib import Path
 
 import numpy as np
 
-from gin_env.estimators.frequencies import Frequencies, find_table
 from gin_env.estimators.odds_to_probabilities import write_odds_with_sum
 from gin_env.estimators.turn_buckets import (
     BOTH,
@@ -44,8 +43,10 @@ from gin_env.estimators.turn_buckets import (
     NEITHER_SUITED,
     NEITHER_UNSUITED,
     UPCARD_ONLY,
+    Frequencies,
     ProductEstimator,
     advance_products,
+    find_table,
 )
 from gin_env.game.cards import NUM_CARDS
 from gin_env.observations.knowledge import cards_missing, cards_unseen
@@ -95,7 +96,8 @@ def likelihood_ratios(frequencies: Frequencies, least_observations: int) -> np.n
     neither = [NEITHER_SUITED, NEITHER_UNSUITED]  # the paper does not distinguish them
     for counts in (seen, held):
         counts[..., neither] = counts[..., neither].sum(axis=-1, keepdims=True)
-    ratios = (held + 0.5) / (seen - held + 0.5) / frequencies.odds_before()
+    before = frequencies.held_before / (frequencies.seen_before - frequencies.held_before)
+    ratios = (held + 0.5) / (seen - held + 0.5) / before[:, None]
     return np.where(seen >= least_observations, np.clip(ratios, 1 / _MOST, _MOST), 1.0)
 
 

@@ -36,8 +36,7 @@ from pathlib import Path
 import numpy as np
 
 from gin_env.estimators.bayes import MIN_OBSERVATIONS, likelihoods_of_turns
-from gin_env.estimators.frequencies import Frequencies, find_table
-from gin_env.estimators.turn_buckets import ProductEstimator, advance_products
+from gin_env.estimators.turn_buckets import Frequencies, ProductEstimator, advance_products, find_table
 from gin_env.game.cards import NUM_CARDS, count_cards
 from gin_env.observations.knowledge import cards_missing, cards_unseen
 from gin_env.support.checks import check_number, check_switch

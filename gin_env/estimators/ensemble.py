@@ -31,8 +31,7 @@ from typing import Any
 import numpy as np
 
 from gin_env import estimators
-from gin_env.estimators.neural import with_known_cards
-from gin_env.estimators.public_history import first_hands, known_cards
+from gin_env.estimators.public_history import first_hands, known_cards, with_known_cards
 from gin_env.estimators.registry import ESTIMATORS
 from gin_env.game.cards import NUM_CARDS
 from gin_env.game.rules import MAX_TURNS

@@ -85,6 +85,12 @@ def known_cards(view: PlayerView) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return held, unseen, missing
 
 
+def with_known_cards(probabilities: np.ndarray, view: PlayerView) -> np.ndarray:
+    """Return the probabilities, float32 (n, 52), set to 0 or 1 for the cards whose place the player knows."""
+    held, unseen, _ = known_cards(view)
+    return np.where(unseen, probabilities, held).astype(np.float32)
+
+
 CARD_FEATURES = (
     "in the own hand",
     "in the discard pile",

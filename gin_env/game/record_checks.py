@@ -1,7 +1,7 @@
 """Validation of position records from outside the package, before they reach compiled code.
 
 The checks cover every value that kernels use as an index, since compiled code does not check its
-arguments. `state.status` checks a whole state and describes its errors in words.
+arguments.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"

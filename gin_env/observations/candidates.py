@@ -52,28 +52,8 @@ from gin_env.observations.knowledge import cards_unseen
 from gin_env.observations.memory import NUM_MEMORY, write_memory
 from gin_env.support.compilation import kernel
 
-__all__ = [
-    "CONTEXT",
-    "DISCARD_ROWS",
-    "DRAW_ROWS",
-    "ENTRIES",
-    "LAYOUT",
-    "MEANINGS",
-    "NO_ACTION",
-    "NUM_CONTEXT",
-    "NUM_FEATURES",
-    "are_discarding",
-    "candidate_rows",
-    "check_arrays",
-    "check_written",
-    "draw_and_discard_masks",
-    "new_arrays",
-    "part",
-    "write_candidates",
-    "write_context",
-    "write_discards",
-    "write_draws",
-]
+# The names of `candidate_features` that users find here.
+__all__ = ["CONTEXT", "LAYOUT", "MEANINGS", "NUM_CONTEXT", "NUM_FEATURES", "part", "write_context"]
 
 DISCARD_ROWS = 11
 DRAW_ROWS = 2
@@ -217,31 +197,23 @@ def check_arrays(
     A context of the caller may have room for the memory, `NUM_MEMORY` more columns. Raises ValueError for
     arrays of another shape, dtype or memory layout.
     """
-    for name, array in (("rows", rows), ("actions", actions), ("context", context)):
+    given = {"rows": rows, "actions": actions, "context": context}
+    for name, array in given.items():
         if array is not None and not (isinstance(array, np.ndarray) and array.ndim > 1):
             raise ValueError(f"{name} must be an array with several dimensions, not {type(array).__name__}")
     sized = actions if rows is None else rows
     num_rows = DISCARD_ROWS if sized is None else sized.shape[1]
     arrays = []
-    num_context = NUM_CONTEXT
-    if context is not None and context.shape[1:] == (NUM_CONTEXT + NUM_MEMORY,):
-        num_context += NUM_MEMORY
-    for name, array, shape, dtype in (
-        ("rows", rows, (count, num_rows, NUM_FEATURES), np.float32),
-        ("actions", actions, (count, num_rows, 2), np.int64),
-        ("context", context, (count, num_context), np.float32),
-    ):
-        if array is None:
-            array = np.empty(shape, dtype)
-        if (
-            array.shape != shape
-            or array.dtype != dtype
-            or not (array.flags.c_contiguous and array.flags.writeable)
-            or num_rows < DRAW_ROWS
-        ):
+    for (name, array), new in zip(given.items(), new_arrays(count, num_rows), strict=True):
+        array = new if array is None else array
+        shape = new.shape
+        if name == "context" and array.shape[1:] == (NUM_CONTEXT + NUM_MEMORY,):
+            shape = count, NUM_CONTEXT + NUM_MEMORY
+        is_usable = array.flags.c_contiguous and array.flags.writeable and num_rows >= DRAW_ROWS
+        if array.shape != shape or array.dtype != new.dtype or not is_usable:
             raise ValueError(
-                f"{name} must be a writable, contiguous {np.dtype(dtype)} array of shape {shape} (with "
-                f"{DRAW_ROWS} or {DISCARD_ROWS} rows, as many as actions), not {array.dtype} {array.shape}"
+                f"{name} must be a writable, contiguous {new.dtype} array of shape {shape} (with {DRAW_ROWS} "
+                f"or {DISCARD_ROWS} rows, as many as actions), not {array.dtype} {array.shape}"
             )
         arrays.append(array)
     return arrays[0], arrays[1], arrays[2]
@@ -259,9 +231,7 @@ def candidate_rows(views: np.ndarray, discarding: bool) -> tuple[np.ndarray, np.
     Returns rows float32 (n, 11 or 2, NUM_FEATURES) and their actions int64 (n, 11 or 2, 2): discard or draw,
     and knock; `NO_ACTION` where there is none.
     """
-    num_rows = DISCARD_ROWS if discarding else DRAW_ROWS
-    rows = np.empty((len(views), num_rows, NUM_FEATURES), np.float32)
-    actions = np.empty((len(views), num_rows, 2), np.int64)
+    rows, actions, _ = new_arrays(len(views), DISCARD_ROWS if discarding else DRAW_ROWS)
     (_write_all_discards if discarding else _write_all_draws)(views, rows, actions)
     return rows, actions
 

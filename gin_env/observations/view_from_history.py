@@ -1,19 +1,19 @@
-"""The view of a hand that another program dealt, from its actions: `array_of_history`."""
+"""Replays a hand that another program dealt, as far as one player knows it: see `PlayerView.from_history`."""
 
 # mypy: disable-error-code="no-untyped-def,return-value"
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from gin_env.game import actions as act
-from gin_env.game.cards import NUM_CARDS, card_text, check_mask, lowest_card
+from gin_env.game.cards import card_text, lowest_card
 from gin_env.game.engine import LEGAL, NOT_IN_HAND, deal, play
 from gin_env.game.memory import MEMORY, MOST
 from gin_env.game.rules import Rules, cards_in_deck
-from gin_env.game.state import NO_CARD, STATE
+from gin_env.game.state import NO_CARD
 from gin_env.observations.illegal_actions import explain_illegal, why_illegal
 from gin_env.observations.knowledge import cards_missing
 from gin_env.observations.memory import MEANINGS, NUM_MEMORY
@@ -22,62 +22,7 @@ from gin_env.support.checks import check_integer, unknown
 from gin_env.support.compilation import kernel
 
 
-def array_of_history(
-    hand: int,
-    first_upcard: int,
-    history: Iterable[int],
-    stock_draws: Iterable[int],
-    *,
-    player: int,
-    dealer: int,
-    scores: tuple[int, int],
-    hand_number: int,
-    rules: Rules,
-    random: int,
-    memory: Sequence[Mapping[str, int]],
-) -> np.ndarray:
-    """Return the `VIEW` record (1,) of a hand; see `PlayerView.from_history`."""
-    for name, number, most in (
-        ("player", player, 1), ("dealer", dealer, 1), ("first_upcard", first_upcard, NUM_CARDS - 1),
-        ("hand_number", hand_number, rules.max_hands - 1), ("random", random, 2**64 - 1),
-        *(("score", score, rules.target_score - 1) for score in scores),
-    ):  # fmt: skip
-        check_integer(name, number, 0, most)
-    player, first_upcard = int(player), int(first_upcard)
-    if len(scores) != 2:
-        raise ValueError(f"scores must be those of players 0 and 1, not {scores!r}")
-    hand, draws = check_mask(hand), [check_integer("stock draw", card, 0, 51) for card in stock_draws]
-    if hand.bit_count() != rules.hand_size:
-        raise ValueError(f"hand must hold {rules.hand_size} cards, not {hand.bit_count()}")
-    if (hand | 1 << first_upcard) & ~rules.deck_mask or hand >> first_upcard & 1:
-        raise ValueError("hand and first_upcard must be different cards of the deck")
-    state = np.zeros(1, STATE)
-    state["public"]["rules"] = rules.record()
-    state["public"]["scores"], state["public"]["hand_number"] = scores, hand_number
-    state["public"]["dealer"] = dealer
-    _deal_known_cards(state, player, hand, first_upcard)
-    drawn = 0
-    for index, action in enumerate(history):
-        action = act.check_action(action)
-        own = int(state["public"]["to_move"][0]) == player
-        card = NO_CARD
-        if own and action == act.DRAW_STOCK:
-            if drawn == len(draws):
-                raise ValueError(f"action {index}: stock_draws does not say which card the player drew")
-            card = draws[drawn]
-            drawn += 1
-        _check_event(state, player, action, card, index)
-        _play_event(state, action, card)
-    if drawn < len(draws):
-        raise ValueError(f"stock_draws has {len(draws)} cards, but the player drew {drawn} times")
-    records = np.zeros(1, VIEW)
-    records["public"], records["private"] = state["public"], state["private"][:, player]
-    records["player"], records["random"] = player, random
-    _write_counts(records, memory)
-    return records
-
-
-def _write_counts(records: np.ndarray, memory: Sequence[Mapping[str, int]]) -> None:
+def write_counts(records: np.ndarray, memory: Sequence[Mapping[str, int]]) -> None:
     """Write both players' counts of the earlier hands. Raises TypeError or ValueError for impossible ones."""
     public, names = records["public"], MEMORY.names or ()
     if not isinstance(memory, Sequence) or [isinstance(counts, Mapping) for counts in memory] != [True] * 2:
@@ -98,7 +43,7 @@ def _write_counts(records: np.ndarray, memory: Sequence[Mapping[str, int]]) -> N
             raise ValueError(f"no earlier hands lead to this memory: the share {name} would be {number:.2f}")
 
 
-def _check_event(state: np.ndarray, player: int, action: int, card: int, index: int) -> None:
+def check_event(state: np.ndarray, player: int, action: int, card: int, index: int) -> None:
     """Raise IllegalActionError unless the next action is possible, as far as `player` can know."""
     public, hand = state["public"][0], int(state["private"]["hand"][0, player])
     mover = int(public["to_move"])
@@ -124,7 +69,7 @@ def _check_event(state: np.ndarray, player: int, action: int, card: int, index: 
 
 
 @kernel
-def _deal_known_cards(state, player: int, hand: int, first_upcard: int) -> None:
+def deal_known_cards(state, player: int, hand: int, first_upcard: int) -> None:
     """Deal a hand of which only one player's cards and the upcard are known; other cards are placeholders."""
     game = state[0]
     rules = game.public.rules
@@ -139,7 +84,7 @@ def _deal_known_cards(state, player: int, hand: int, first_upcard: int) -> None:
 
 
 @kernel
-def _play_event(state, action: int, card: int) -> None:
+def play_event(state, action: int, card: int) -> None:
     """Carry out an action; `card` is what the observing player drew from the stock, or `NO_CARD`."""
     game = state[0]
     if card != NO_CARD:

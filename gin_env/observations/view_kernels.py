@@ -134,14 +134,6 @@ def write_all_candidates(state, games, player, rows, actions, context):
 
 
 @kernel
-def write_memories(state, games, player, memories):
-    """Write what the player, or the players to move (-1), know from earlier hands: (k, NUM_MEMORY)."""
-    for k in range(len(games)):
-        public = state[games[k]].public
-        write_memory(public, public.to_move if player < 0 else player, memories[k])
-
-
-@kernel
 def write_views(state, games, player, views):
     """Write `VIEW` records (k,) of the player, or of the players to move (-1)."""
     for k in range(len(games)):

@@ -10,13 +10,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gin_env.game.actions import NUM_ACTIONS, describe
+from gin_env.game.actions import DRAW_STOCK, NUM_ACTIONS, check_action, describe
+from gin_env.game.cards import NUM_CARDS, check_mask
 from gin_env.game.rules import Rules, RulesLike, check_rules
+from gin_env.game.state import NO_CARD, STATE
 from gin_env.game.words import position_in_words
 from gin_env.observations.candidates import check_arrays, check_written
 from gin_env.observations.memory import NUM_MEMORY
 from gin_env.observations.observation import OBSERVATION_SIZE
-from gin_env.observations.view_from_history import array_of_history
+from gin_env.observations.view_from_history import (
+    check_event,
+    deal_known_cards,
+    play_event,
+    write_counts,
+)
 from gin_env.observations.view_kernels import (
     VIEW,
     first_wrong,
@@ -26,6 +33,7 @@ from gin_env.observations.view_kernels import (
     write_view_memories,
     write_view_observations,
 )
+from gin_env.support.checks import check_integer
 
 __all__ = ["VIEW", "Event", "PlayerView"]
 
@@ -144,21 +152,44 @@ class PlayerView:
         Nobody has acted yet.
         You may: draw the upcard; pass.
         """
-        return cls(
-            array_of_history(
-                hand,
-                first_upcard,
-                history,
-                stock_draws,
-                player=player,
-                dealer=dealer,
-                scores=scores,
-                hand_number=hand_number,
-                rules=check_rules(rules),
-                random=random,
-                memory=memory,
-            )
-        )
+        rules = check_rules(rules)
+        for name, number, most in (
+            ("player", player, 1), ("dealer", dealer, 1), ("first_upcard", first_upcard, NUM_CARDS - 1),
+            ("hand_number", hand_number, rules.max_hands - 1), ("random", random, 2**64 - 1),
+            *(("score", score, rules.target_score - 1) for score in scores),
+        ):  # fmt: skip
+            check_integer(name, number, 0, most)
+        player, first_upcard = int(player), int(first_upcard)
+        if len(scores) != 2:
+            raise ValueError(f"scores must be those of players 0 and 1, not {scores!r}")
+        hand, draws = check_mask(hand), [check_integer("stock draw", card, 0, 51) for card in stock_draws]
+        if hand.bit_count() != rules.hand_size:
+            raise ValueError(f"hand must hold {rules.hand_size} cards, not {hand.bit_count()}")
+        if (hand | 1 << first_upcard) & ~rules.deck_mask or hand >> first_upcard & 1:
+            raise ValueError("hand and first_upcard must be different cards of the deck")
+        state = np.zeros(1, STATE)
+        state["public"]["rules"] = rules.record()
+        state["public"]["scores"], state["public"]["hand_number"] = scores, hand_number
+        state["public"]["dealer"] = dealer
+        deal_known_cards(state, player, hand, first_upcard)
+        drawn = 0
+        for index, action in enumerate(history):
+            action = check_action(action)
+            card = NO_CARD
+            if action == DRAW_STOCK and int(state["public"]["to_move"][0]) == player:
+                if drawn == len(draws):
+                    raise ValueError(f"action {index}: stock_draws does not say which card the player drew")
+                card = draws[drawn]
+                drawn += 1
+            check_event(state, player, action, card, index)
+            play_event(state, action, card)
+        if drawn < len(draws):
+            raise ValueError(f"stock_draws has {len(draws)} cards, but the player drew {drawn} times")
+        array = np.zeros(1, VIEW)
+        array["public"], array["private"] = state["public"], state["private"][:, player]
+        array["player"], array["random"] = player, random
+        write_counts(array, memory)
+        return cls(array)
 
     def __len__(self) -> int:
         return len(self.array)

@@ -10,6 +10,7 @@ pytest.importorskip("torch")
 
 from played_positions import SMALL
 from positions_of_hands import past_of, positions
+from state_invariants import status
 
 from gin_env import belief, cards
 from gin_env.agents.search.belief import Belief
@@ -19,7 +20,6 @@ from gin_env.agents.search.small_networks import packaged_networks
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD
 from gin_env.game.rules import Rules
-from gin_env.game.state import status
 from gin_env.observations.views import PlayerView
 
 pytestmark = pytest.mark.compiled

@@ -1,4 +1,4 @@
-"""Count the table of `gin_env.estimators.frequencies`: ``python -m research train estimator bayes``."""
+"""Count the table of `gin_env.estimators.turn_buckets`: ``python -m research train estimator bayes``."""
 
 # mypy: disable-error-code="no-untyped-def,return-value"
 
@@ -12,8 +12,7 @@ import numpy as np
 from gin_env.agents import Agent, resolve
 from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
-from gin_env.estimators.frequencies import Frequencies
-from gin_env.estimators.turn_buckets import BUCKETS, offered_upcard, suit_relation
+from gin_env.estimators.turn_buckets import BUCKETS, Frequencies, offered_upcard, suit_relation
 from gin_env.game.actions import DRAW_UPCARD, is_discard
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, card_bit, lowest_card
 from gin_env.game.rules import Rules, rules_option

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from gin_env.estimators.networks import FORWARD_BATCH, NETWORKS, DenseNetwork, save
+from gin_env.estimators.neural import walk_turns
 from gin_env.estimators.public_history import known_cards, opponent_turns
-from gin_env.estimators.turn_inputs import walk_turns
 from gin_env.game.cards import NUM_CARDS
 from gin_env.game.rules import Rules, rules_option
 from gin_env.game.streams import check_seed
