@@ -54,7 +54,9 @@ class Restorable:
             if isinstance(part, Restorable):
                 part.set_state(value)
             elif isinstance(part, Games):
-                _restore_games(part, value)
+                for array in _ARRAYS:
+                    getattr(part, array)[:] = value[array]
+                part.fixed_decks = {game: list(decks) for game, decks in value["fixed_decks"].items()}
             else:
                 setattr(self, name, value if name in self._SHARED else copy.deepcopy(value))
 
@@ -81,12 +83,6 @@ def _keep(value: Any) -> Any:
         decks = {game: list(following) for game, following in value.fixed_decks.items()}
         return {name: getattr(value, name).copy() for name in _ARRAYS} | {"fixed_decks": decks}
     return copy.deepcopy(value)
-
-
-def _restore_games(games: Games, values: dict[str, Any]) -> None:
-    for name in _ARRAYS:
-        getattr(games, name)[:] = values[name]
-    games.fixed_decks = {game: list(decks) for game, decks in values["fixed_decks"].items()}
 
 
 def check_state(state: Any, setting: tuple[Any, ...]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from gin_env.envs.learner_seat import NO_RESULT, LearnerSeat, Opponents, Options
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.deals import check_deal_options
 from gin_env.game.rules import RulesLike
-from gin_env.support.checks import check_integer
+from gin_env.support.checks import check_choice, check_integer
 from gin_env.support.threads import warn_if_threads_compete
 from gin_env.ui.screen import Screen, check_render_mode
 
@@ -68,7 +68,9 @@ class GinRummyVectorEnv(Seated, gymnasium.vector.VectorEnv[Observation, np.ndarr
     ) -> None:
         warn_if_threads_compete()
         check_render_mode(render_mode, self.metadata["render_modes"])
-        self.autoreset_mode = check_autoreset_mode(autoreset_mode)
+        mode = getattr(autoreset_mode, "value", autoreset_mode)
+        modes = [each.value for each in AutoresetMode]
+        self.autoreset_mode = AutoresetMode(check_choice("autoreset_mode", mode, modes))
         self.metadata = self.metadata | {"autoreset_mode": self.autoreset_mode}
         self.seat = LearnerSeat(num_envs, opponent, rules, **options)
         self.num_envs = num_envs
@@ -126,7 +128,8 @@ class GinRummyVectorEnv(Seated, gymnasium.vector.VectorEnv[Observation, np.ndarr
         ended = np.flatnonzero(self.seat.done & ~waiting)
         self._begin(np.flatnonzero(waiting))
         terminated = self.seat.done.copy()
-        truncated = self._out_of_steps(~waiting) & ~terminated
+        self._steps += ~waiting
+        truncated = ~waiting & ~terminated & (self._steps >= self._max_steps)
         over = terminated | truncated
         if self.autoreset_mode == AutoresetMode.SAME_STEP:
             final = self._final_infos(over) if over.any() else {}
@@ -144,11 +147,6 @@ class GinRummyVectorEnv(Seated, gymnasium.vector.VectorEnv[Observation, np.ndarr
         """Begin the next episode of these games."""
         self.seat.begin(games)
         self._steps[games] = 0
-
-    def _out_of_steps(self, stepped: np.ndarray) -> np.ndarray:
-        """Return which of the games that have just stepped reached the limit: bool (num_envs,)."""
-        self._steps += stepped
-        return stepped & (self._steps >= self._max_steps)
 
     def action_masks(self) -> np.ndarray:
         """Return the action masks: int8 (num_envs, 107)."""
@@ -218,12 +216,3 @@ class GinRummyVectorEnv(Seated, gymnasium.vector.VectorEnv[Observation, np.ndarr
             infos[name][ended] = values
             infos[f"_{name}"] = over
         return {"final_obs": final_obs, "_final_obs": over, "final_info": infos, "_final_info": over}
-
-
-def check_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
-    """Return the mode. Raises ValueError for an unknown mode."""
-    try:
-        return AutoresetMode(mode)
-    except ValueError:
-        choices = ", ".join(repr(each.value) for each in AutoresetMode)
-        raise ValueError(f"unknown autoreset_mode {mode!r}; choose from {choices}") from None

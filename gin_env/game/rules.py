@@ -364,15 +364,6 @@ def _rules_of(record: bytes) -> Rules:
     return Rules(**values)
 
 
-def rules_option(rules: Rules | None) -> str:
-    """Return the option for these rules at the end of a command; an empty text for the default.
-
-    >>> rules_option(Rules(knock_limit=7)), rules_option(None)
-    (' --rules knock_limit=7', '')
-    """
-    return "" if rules in (None, Rules()) else f" --rules {rules.text}"
-
-
 CHOICES: dict[str, tuple[str, ...]] = {
     name: get_args(hint) for name, hint in get_type_hints(Rules).items() if get_args(hint)
 }

@@ -19,13 +19,14 @@ import numpy as np
 from gin_env.game.cards import (
     ACES,
     CARD_VALUES,
+    CARDS_UP_TO,
     NUM_CARDS,
     NUM_RANKS,
     count_cards,
     lowest_card,
     total_value,
 )
-from gin_env.game.hands import CARDS_UP_TO, MELD_MATES, highest_value, meld_completions, unmelded_cards
+from gin_env.game.hands import MELD_MATES, highest_value, meld_completions, unmelded_cards
 from gin_env.game.melds import min_deadwood
 from gin_env.game.state import OFFER
 from gin_env.observations.knowledge import cards_unseen

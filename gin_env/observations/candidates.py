@@ -30,7 +30,7 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
-from gin_env.game.cards import NUM_CARDS, card_bit, lowest_card
+from gin_env.game.cards import card_bit, lowest_card
 from gin_env.game.engine import discards_allowed
 from gin_env.game.hands import decline, least_deadwood_discard, meld_completions
 from gin_env.game.melds import deadwood_after_discards, min_deadwood
@@ -164,22 +164,6 @@ def write_candidates(
     return True
 
 
-@kernel
-def _write_all_discards(views, rows, actions):
-    after = np.empty((NUM_CARDS, NUM_CARDS), np.int64)
-    for index in range(len(views)):
-        view = views[index]
-        write_discards(view.public, view.private, view.player, rows[index], actions[index], after)
-
-
-@kernel
-def _write_all_draws(views, rows, actions):
-    after = np.empty((NUM_CARDS, NUM_CARDS), np.int64)
-    for index in range(len(views)):
-        view = views[index]
-        write_draws(view.public, view.private, view.player, rows[index], actions[index], after)
-
-
 def new_arrays(count: int, num_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return uninitialised rows, actions and context for `count` players with `num_rows` candidates each."""
     return (
@@ -223,17 +207,6 @@ def check_written(complete: bool) -> None:
     """Raise ValueError if a player has to discard and there were two rows."""
     if not complete:
         raise ValueError(f"a player has to discard: the candidates need {DISCARD_ROWS} rows")
-
-
-def candidate_rows(views: np.ndarray, discarding: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return the candidates of `VIEW` records (n,) whose players all discard, or all draw.
-
-    Returns rows float32 (n, 11 or 2, NUM_FEATURES) and their actions int64 (n, 11 or 2, 2): discard or draw,
-    and knock; `NO_ACTION` where there is none.
-    """
-    rows, actions, _ = new_arrays(len(views), DISCARD_ROWS if discarding else DRAW_ROWS)
-    (_write_all_discards if discarding else _write_all_draws)(views, rows, actions)
-    return rows, actions
 
 
 def are_discarding(views: np.ndarray) -> np.ndarray:

@@ -354,7 +354,7 @@ def test_flat_observations_have_no_candidates(make):
 
 
 def test_unknown_autoreset_mode_is_refused():
-    with pytest.raises(ValueError, match="unknown autoreset_mode 'later'; choose from 'NextStep'"):
+    with pytest.raises(ValueError, match="unknown autoreset_mode 'later'; choose from NextStep"):
         GinRummyVectorEnv(2, autoreset_mode="later")
 
 
