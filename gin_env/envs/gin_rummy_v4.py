@@ -205,9 +205,9 @@ class raw_env(TwoPlayers):
         if not self._mask[action]:
             legal = ", ".join(describe(other) for other in np.flatnonzero(self._mask).tolist())
             raise IllegalActionError(
-                f"illegal action by {self.agent_selection}: {describe(action)}; legal now: {legal}"
+                f"illegal action by {self.agent_selection}: {describe(int(action))}; legal now: {legal}"
             )
-        return action
+        return int(action)
 
     def _play_legal(self, action: int) -> None:
         """Play a legal action, with the engine if it has a matching action."""

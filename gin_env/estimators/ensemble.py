@@ -37,7 +37,7 @@ from gin_env.game.cards import NUM_CARDS
 from gin_env.game.rules import MAX_TURNS
 from gin_env.observations.views import PlayerView
 from gin_env.support.array_files import ArrayFileError, ArrayFormat
-from gin_env.support.checks import check_number
+from gin_env.support.checks import check_choice, check_number
 from gin_env.support.specs import NamedObject
 
 MEMBERS = ("bayes", "nn", "shankar-cnn")
@@ -78,8 +78,7 @@ class EnsembleEstimator(NamedObject):
         table: str | Path | None = None,
         rate: float = 1.0,
     ) -> None:
-        if switching not in SWITCHING:
-            raise ValueError(f"unknown switching {switching!r}; choose from {', '.join(SWITCHING)}")
+        check_choice("switching", switching, SWITCHING)
         if not members:
             raise ValueError("members must name at least one estimator")
         if switching != "adaptive" and tuple(members) != MEMBERS:

@@ -11,7 +11,7 @@ after a completed turn that did not end the hand, its place is unknown to the pl
 held if the player whose turn it was has it then. The same is counted for the time before the turn, by rank
 alone: the information in a turn is the change of this probability.
 
-``bayes`` and ``bayes-isru`` have a factor for each bucket. For each card, `advance_products` multiplies the
+``bayes`` and ``bayes-isru`` have a factor for each bucket. For each card, `write_products` multiplies the
 factors of all turns. The product depends only on public information, not on the player's own hand or the
 order of the turns.
 """
@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -30,13 +30,8 @@ from gin_env.estimators.registry import ESTIMATORS
 from gin_env.game.actions import DRAW_UPCARD, is_discard
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from gin_env.game.history import first_mover, next_mover
-from gin_env.game.streams import mix
 from gin_env.support.array_files import ArrayFileError, ArrayFormat
 from gin_env.support.compilation import kernel
-from gin_env.support.specs import NamedObject
-
-if TYPE_CHECKING:
-    from gin_env.observations.views import PlayerView
 
 # Suit relations of a card to the upcard and the discard of a turn.
 BOTH = 0  # of the suit of both
@@ -113,40 +108,6 @@ def find_table(table: str | Path) -> Frequencies:
     return Frequencies.load(ESTIMATORS.file("bayes", "table", table))
 
 
-PRODUCT_MEMORY = np.dtype(
-    [
-        ("events", np.int64),  # number of history entries in the products
-        ("history", np.uint64),  # hash of these entries
-        ("mover", np.int64),  # player to act after them
-        ("products", np.float64, (NUM_CARDS,)),
-    ],
-    align=True,
-)
-"""The memory of an estimator that multiplies factors. A new record has events = 0 and no products."""
-
-
-class ProductEstimator(NamedObject):
-    """Base class of ``bayes`` and ``bayes-isru``: their memory, and estimates by way of a new memory."""
-
-    def estimate(self, view: PlayerView) -> np.ndarray:
-        """Return the probabilities, float32 (n, 52); see `Estimator.estimate`."""
-        return self.advance(view, self.new_memory(len(view)))
-
-    def new_memory(self, count: int) -> np.ndarray:
-        """Return `PRODUCT_MEMORY` records (count,)."""
-        return np.zeros(count, PRODUCT_MEMORY)
-
-    def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
-        """Return the probabilities, float32 (n, 52); see `Estimator.advance`."""
-        estimates = np.empty((len(view), NUM_CARDS), np.float32)
-        self._write(view.array, memory, estimates)
-        return estimates
-
-    def _write(self, views: np.ndarray, memory: np.ndarray, estimates: np.ndarray) -> None:
-        """Update the memory to the views and write this estimator's estimates from the products."""
-        raise NotImplementedError
-
-
 @kernel
 def suit_relation(suit: int, upcard: int, discard: int) -> int:
     """Return the suit relation of a card of this suit to the upcard and the discard."""
@@ -169,15 +130,6 @@ def offered_upcard(public, discard: int) -> int:
 
 
 @kernel
-def _hash_history(public, player: int, events: int) -> int:
-    """Return a hash, uint64, of the first `events` entries of the history, as seen by `player`."""
-    key = mix(np.uint64(public.first_upcard), np.uint64(2 * public.dealer + player))
-    for index in range(events):
-        key = mix(key, np.uint64(public.history[index]))
-    return key
-
-
-@kernel
 def _multiply_turn(public, discard: int, factors, products) -> None:
     """Multiply `products` (52,) by the factors of the turn whose discard is the history's entry `discard`."""
     upcard = offered_upcard(public, discard)
@@ -191,22 +143,15 @@ def _multiply_turn(public, discard: int, factors, products) -> None:
 
 
 @kernel
-def advance_products(public, player: int, factors, memory) -> None:
-    """Update the products of the opponent's turns, a `PRODUCT_MEMORY` record, to the current position.
+def write_products(public, player: int, factors, products) -> None:
+    """Write the product of the factors of the opponent's turns in this hand for each card, float64 (52,).
 
-    `factors` is float64 of shape `BUCKETS`. A memory that does not match the beginning of this
-    hand is reset.
+    `factors` is float64 of shape `BUCKETS`.
     """
-    known = memory.events
-    if known == 0 or known > public.history_length or memory.history != _hash_history(public, player, known):
-        known = 0
-        memory.mover = first_mover(public)
-        memory.products[:] = 1.0
-    for index in range(known, public.history_length):
+    products[:] = 1.0
+    mover = first_mover(public)
+    for index in range(public.history_length):
         action = public.history[index]
-        if is_discard(action) and memory.mover != player:
-            _multiply_turn(public, index, factors, memory.products)
-        memory.mover = next_mover(action, memory.mover)
-    if memory.events != public.history_length or known == 0:
-        memory.events = public.history_length
-        memory.history = _hash_history(public, player, memory.events)
+        if is_discard(action) and mover != player:
+            _multiply_turn(public, index, factors, products)
+        mover = next_mover(action, mover)

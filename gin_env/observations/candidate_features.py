@@ -234,7 +234,9 @@ def write_surroundings(row: np.ndarray, start: int, card: int, mask: int) -> Non
 
 
 @kernel
-def write_card(row: np.ndarray, card: int, hand: int, unseen: int, public, player: int) -> None:
+def write_card(
+    row: np.ndarray, card: int, hand: int, unseen: int, public, player: int, leaves_upcard: bool
+) -> None:
     """Describe the card that moves: the opponent's possible melds with it, and the actions around it."""
     opponent = 1 - player
     row[_AT.rank : _AT.rank + NUM_RANKS] = 0
@@ -254,13 +256,7 @@ def write_card(row: np.ndarray, card: int, hand: int, unseen: int, public, playe
     write_surroundings(row, _AT.around_in_hand, card, hand)
     write_surroundings(row, _AT.around_unseen, card, unseen)
     row[_AT.in_pile] = np.int64(public.pile) >> card & 1
-    row[_AT.leaves_upcard] = 0
-
-
-@kernel
-def mark_left_upcard(row: np.ndarray) -> None:
-    """Say that the row leaves the upcard."""
-    row[_AT.leaves_upcard] = 1
+    row[_AT.leaves_upcard] = leaves_upcard
 
 
 @kernel

@@ -42,7 +42,6 @@ from gin_env.observations.candidate_features import (
     NUM_CONTEXT,
     NUM_FEATURES,
     describe_hand,
-    mark_left_upcard,
     part,
     write_card,
     write_context,
@@ -96,7 +95,7 @@ def write_discards(
         bit = remaining & -remaining
         card = lowest_card(bit)
         describe_hand(rows[index], hand ^ bit, deadwood[card], least, unseen, limit, after, card)
-        write_card(rows[index], card, hand ^ bit, unseen, public, player)
+        write_card(rows[index], card, hand ^ bit, unseen, public, player, False)
         actions[index, 0] = card
         if deadwood[card] <= limit:
             actions[index, 1] = KNOCK + card
@@ -126,11 +125,10 @@ def write_draws(
     least = min(left, min_deadwood(hand))
     taken = (hand | card_bit(upcard)) ^ gone
     write_hand(rows[0], taken, least, unseen, limit, after)
-    write_card(rows[0], upcard, taken, unseen, public, player)
+    write_card(rows[0], upcard, taken, unseen, public, player, False)
     actions[0, 0] = DRAW_UPCARD
     write_hand(rows[1], hand, least, unseen, limit, after)
-    write_card(rows[1], upcard, hand, unseen, public, player)
-    mark_left_upcard(rows[1])
+    write_card(rows[1], upcard, hand, unseen, public, player, True)
     actions[1, 0] = decline(public)
     rows[DRAW_ROWS:] = 0
 

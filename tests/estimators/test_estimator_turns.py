@@ -24,7 +24,7 @@ from gin_env.estimators.public_history import (
 )
 from gin_env.estimators.registry import ESTIMATORS
 from gin_env.estimators.risk import discard_risks
-from gin_env.estimators.turn_buckets import BUCKETS, PRODUCT_MEMORY, Frequencies, advance_products, find_table
+from gin_env.estimators.turn_buckets import BUCKETS, Frequencies, find_table, write_products
 from gin_env.support.array_files import ArrayFileError
 
 FIRST = "2C 3C 4C 5H 6H 7H 9C KS AD 2D"
@@ -256,44 +256,13 @@ def product(card: int, turns: list[tuple], factors: np.ndarray) -> float:
 @both_seats
 @pytest.mark.parametrize(("player", "turns"), [(0, TURNS_OF_SECOND), (1, TURNS_OF_FIRST)])
 def test_factors_of_the_opponents_turns_are_multiplied(seat, player, turns):
-    memory = np.zeros(1, PRODUCT_MEMORY)[0]
+    products = np.zeros(52)
     who = seat if player == 0 else 1 - seat
     for moves in (0, 6, 8, 13, 14):  # after its own turns nothing changes, after the opponent's it does
-        public = view_of(table_of(seat, moves))["public"]
-        advance_products(public, who, FACTORS, memory)
+        write_products(view_of(table_of(seat, moves))["public"], who, FACTORS, products)
         over = sum(1 for at in ((6, 10, 14), (4, 8, 12))[player] if at <= moves)
         expected = [product(card, turns[:over], FACTORS) for card in range(52)]
-        assert memory["products"].tolist() == pytest.approx(expected), moves
-        assert memory["events"] == moves
-
-
-def test_products_continue_from_memory_and_restart_in_a_new_hand():
-    turns = TURNS_OF_SECOND
-    memory = np.zeros(1, PRODUCT_MEMORY)[0]
-    advance_products(view_of(table_of(0, 6))["public"], 0, FACTORS, memory)
-    memory["products"] *= 7
-    again = memory.copy()
-    advance_products(view_of(table_of(0, 6))["public"], 0, FACTORS, again)
-    assert again["products"][0] == pytest.approx(7 * product(0, turns[:1], FACTORS))
-    advance_products(view_of(table_of(0))["public"], 0, FACTORS, again)
-    assert again["products"][0] == pytest.approx(7 * product(0, turns, FACTORS))
-
-    def from_there(public: np.void, player: int = 0) -> float:
-        other = memory.copy()
-        advance_products(public, player, FACTORS, other)
-        return float(other["products"][0])
-
-    earlier = view_of(table_of(0, 5))["public"]
-    assert from_there(earlier) == 1, "a memory that was further on"
-    assert from_there(view_of(table_of(0, 6))["public"], 1) == pytest.approx(
-        product(0, TURNS_OF_FIRST[:1], FACTORS)
-    ), "the memory of the other player"
-    altered = view_of(table_of(0, 6))["public"].copy()
-    altered["history"][5] = ids("JS")[0]
-    assert from_there(altered) == pytest.approx(product(0, [("KS", True, "JS")], FACTORS))
-    altered = view_of(table_of(0, 6))["public"].copy()
-    altered["first_upcard"] = ids("3D")[0]
-    assert from_there(altered) == pytest.approx(product(0, turns[:1], FACTORS)), "other cards"
+        assert products.tolist() == pytest.approx(expected), moves
 
 
 def made_up_table(path) -> Frequencies:

@@ -200,9 +200,9 @@ def test_twin_keeps_spades_when_the_rules_depend_on_them(suits):
         ({"shutout_bonus": 1, "shutout_doubles": True}, "shutout_doubles must be False with a shutout_bonus"),
         (
             {"next_dealer": "nobody"},
-            "next_dealer must be one of 'alternate', 'winner', 'loser', not",
+            "unknown Rules.next_dealer 'nobody'; choose from alternate, winner",
         ),
-        ({"void_dealer": 0}, "void_dealer must be one of 'same', 'other', not 0"),
+        ({"void_dealer": 0}, "unknown Rules.void_dealer 0; choose from same, other"),
         ({"box_bonus": 1001}, "box_bonus must be from .* not 1001"),
     ],
 )
