@@ -373,12 +373,7 @@ class raw_env(TwoPlayers):
             self._pass_turn(games.to_move()[0])
 
     def observe(self, agent: str) -> Observation:
-        """Return the observation of `agent`: a float32 array (OBSERVATION_SIZE,) and the action mask.
-
-        The mask, int8 (107,), equals that in ``infos[agent]``. Unless the agent is to move, it is all zeros
-        and there are no candidates. With ``flat=True`` this returns the float32 array alone. All arrays are
-        new.
-        """
+        """Return the observation of `agent`, in new arrays; only the agent to move has candidates."""
         player = self._player_index(agent)
         mask = self._mask if agent == self.agent_selection else np.zeros(NUM_ACTIONS, np.int8)
         return row(self._encoder.observe(player, mask[np.newaxis].copy(), self._index), 0)

@@ -37,7 +37,6 @@ from pathlib import Path
 import numpy as np
 
 from gin_env.estimators.base import Memoryless
-from gin_env.estimators.odds_to_probabilities import write_odds_with_sum
 from gin_env.estimators.turn_buckets import (
     BOTH,
     DISCARD_ONLY,
@@ -49,7 +48,7 @@ from gin_env.estimators.turn_buckets import (
     write_products,
 )
 from gin_env.game.cards import NUM_CARDS
-from gin_env.observations.knowledge import cards_missing, cards_unseen
+from gin_env.observations.knowledge import cards_missing, cards_unseen, write_odds_with_sum
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_choice, check_integer
 from gin_env.support.compilation import kernel

@@ -36,11 +36,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gin_env.estimators.base import Memoryless
-from gin_env.estimators.odds_to_probabilities import write_odds_with_sum
 from gin_env.game.actions import DRAW_UPCARD, PASS, is_discard
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, card_bit, lowest_card
 from gin_env.game.history import first_mover, next_mover, upcard_after
-from gin_env.observations.knowledge import cards_missing, cards_unseen
+from gin_env.observations.knowledge import cards_missing, cards_unseen, write_odds_with_sum
 from gin_env.support.checks import check_number, check_switch
 from gin_env.support.compilation import kernel
 

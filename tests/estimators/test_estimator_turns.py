@@ -12,7 +12,6 @@ from hands_in_words import ONE_GAME, Table, ids
 from gin_env import PlayerView, Rules, cards, estimators
 from gin_env.estimators.base import is_observed
 from gin_env.estimators.neural import NUM_INPUTS, turn_inputs, walk_turns
-from gin_env.estimators.odds_to_probabilities import write_odds_with_sum
 from gin_env.estimators.public_history import (
     CARD_FEATURES,
     OPPONENT_TURN,
@@ -25,6 +24,7 @@ from gin_env.estimators.public_history import (
 from gin_env.estimators.registry import ESTIMATORS
 from gin_env.estimators.risk import discard_risks
 from gin_env.estimators.turn_buckets import BUCKETS, Frequencies, find_table, write_products
+from gin_env.observations.knowledge import write_odds_with_sum
 from gin_env.support.array_files import ArrayFileError
 
 FIRST = "2C 3C 4C 5H 6H 7H 9C KS AD 2D"
