@@ -19,7 +19,6 @@ import numpy as np
 from gin_env.game.actions import NUM_ACTIONS, IllegalActionError
 from gin_env.game.batch_kernels import (
     HAND_RESULT,
-    deal_game,
     find_illegal,
     first_illegal,
     first_outside,
@@ -29,6 +28,7 @@ from gin_env.game.batch_kernels import (
     write_masks,
 )
 from gin_env.game.deals import check_dealer, check_deck
+from gin_env.game.engine import deal
 from gin_env.game.rules import RulesLike, check_rules
 from gin_env.game.state import OVER, STATE
 from gin_env.game.streams import check_seed, fresh_seed
@@ -168,7 +168,7 @@ class Games:
         if dealer is not None:
             self.state["public"]["dealer"][game] = check_dealer(dealer)
         self.state["hidden"]["deck"][game, : len(cards)] = cards
-        deal_game(self.state, game)
+        deal(self.state[game])
 
     def fix_deals(self, game: int, decks: Sequence[np.ndarray], dealer: int | None = None) -> None:
         """Deal the current hand of one game from the first of these decks, its next hands from the others.
@@ -287,7 +287,7 @@ class Games:
 
     def explain(self, game: int, action: int) -> str:
         """Return why an illegal action is illegal. Raises ValueError for a legal one."""
-        return explain_illegal(self.views(np.array([game])).array, action)
+        return explain_illegal(self.views(np.array([game])).array[0], action)
 
     def play(self, games: np.ndarray, actions: np.ndarray, who: str = "", checked: bool = True) -> None:
         """Play one action in each of `games`, each listed once; add to `rewards` and set `done`.
@@ -302,7 +302,7 @@ class Games:
         first = first_illegal(self.state, games, actions)
         if first >= 0:
             view = self.views(games[first : first + 1])
-            reason = explain_illegal(view.array, int(actions[first]))
+            reason = explain_illegal(view.array[0], int(actions[first]))
             where = f" in game {self.numbers[games[first]]}" if len(self) > 1 else ""
             by = f" by {who}" if who else ""
             error = IllegalActionError(f"illegal action{by}{where}: {reason}")

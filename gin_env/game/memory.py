@@ -115,13 +115,3 @@ def remember_actions(public, player: int, memory):
     memory.low_discards = _add(memory.low_discards, low)
     memory.rising_discards = _add(memory.rising_discards, rising)
     return last
-
-
-@kernel
-def copy_memory(ended, following) -> None:
-    """Write what the first game of `ended`, at the end of its hand, passes on into games of the next hand."""
-    remember_hand(ended[0])
-    public = ended[0].public
-    for index in range(len(following)):
-        for player in range(2):
-            following[index].public.memory[player] = public.memory[player]

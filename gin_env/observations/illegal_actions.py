@@ -1,7 +1,5 @@
 """Explanations of illegal actions in words."""
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 import numpy as np
@@ -20,15 +18,14 @@ from gin_env.game.engine import (
 )
 from gin_env.game.melds import deadwood
 from gin_env.game.state import OFFER, PHASE_NAMES, STOCK_ONLY
-from gin_env.support.compilation import kernel
 
 
-def explain_illegal(views: np.ndarray, action: int) -> str:
-    """Return why the player to move must not take this action; `views` is their one `VIEW` record, (1,).
+def explain_illegal(view: np.void, action: int) -> str:
+    """Return why the player to move must not take this action; `view` is their `VIEW` record.
 
     Raises ValueError for a legal action.
     """
-    reason = why_illegal(views, action)
+    reason = illegality(view["public"], view["private"], action)
     if reason == NO_SUCH_ACTION:
         return f"{action} is not an action: actions run from 0 to {NUM_ACTIONS - 1}"
     what = describe(action)
@@ -36,7 +33,7 @@ def explain_illegal(views: np.ndarray, action: int) -> str:
         raise ValueError(f"{what}: this is legal")
     if reason == HAND_IS_OVER:
         return f"{what}: the hand is over, call reset()"
-    public, hand = views["public"][0], int(views["private"]["hand"][0])
+    public, hand = view["public"], int(view["private"]["hand"])
     if reason == NOT_IN_THIS_PHASE:
         phase = int(public["phase"])
         choices = {OFFER: "draw the upcard or pass", STOCK_ONLY: "draw from the stock (both have passed)"}
@@ -52,9 +49,3 @@ def explain_illegal(views: np.ndarray, action: int) -> str:
         return f"{what}: {card_text(card)} was just taken from the discard pile"
     left, limit = deadwood(hand & ~(1 << card)), int(public["knock_limit"])
     return f"{what}: deadwood would be {left}, the limit is {limit}"
-
-
-@kernel
-def why_illegal(views, action) -> int:
-    """Return one of the reasons of `engine.illegality` for the first record."""
-    return illegality(views[0].public, views[0].private, action)

@@ -1,6 +1,4 @@
-"""Replays a hand that another program dealt, as far as one player knows it: see `PlayerView.from_history`."""
-
-# mypy: disable-error-code="no-untyped-def,return-value"
+"""Checks of a hand that another program describes: its actions, and its counts of the earlier hands."""
 
 from __future__ import annotations
 
@@ -9,17 +7,16 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from gin_env.game import actions as act
-from gin_env.game.cards import card_text, lowest_card
-from gin_env.game.engine import LEGAL, NOT_IN_HAND, deal, play
+from gin_env.game.cards import card_text
+from gin_env.game.engine import LEGAL, NOT_IN_HAND, illegality
 from gin_env.game.memory import MEMORY, MOST
-from gin_env.game.rules import Rules, cards_in_deck
+from gin_env.game.rules import Rules
 from gin_env.game.state import NO_CARD
-from gin_env.observations.illegal_actions import explain_illegal, why_illegal
+from gin_env.observations.illegal_actions import explain_illegal
 from gin_env.observations.knowledge import cards_missing
 from gin_env.observations.memory import MEANINGS, NUM_MEMORY
 from gin_env.observations.view_kernels import VIEW, write_view_memories
 from gin_env.support.checks import check_integer, unknown
-from gin_env.support.compilation import kernel
 
 
 def write_counts(records: np.ndarray, memory: Sequence[Mapping[str, int]]) -> None:
@@ -43,50 +40,26 @@ def write_counts(records: np.ndarray, memory: Sequence[Mapping[str, int]]) -> No
             raise ValueError(f"no earlier hands lead to this memory: the share {name} would be {number:.2f}")
 
 
-def check_event(state: np.ndarray, player: int, action: int, card: int, index: int) -> None:
+def check_event(game: np.void, player: int, action: int, card: int, index: int) -> None:
     """Raise IllegalActionError unless the next action is possible, as far as `player` can know."""
-    public, hand = state["public"][0], int(state["private"]["hand"][0, player])
+    public, hand = game["public"], int(game["private"]["hand"][player])
     mover = int(public["to_move"])
     unseen = Rules.from_record(public["rules"]).deck_mask & ~(hand | int(public["pile"]))
-    records = np.zeros(1, VIEW)
-    records["public"], records["player"] = public, mover
+    view = np.zeros(1, VIEW)[0]
+    view["public"], view["player"] = public, mover
     # The opponent may hold, and discard, any card that is not known to be elsewhere.
-    records["private"]["hand"] = hand if mover == player else unseen
+    view["private"]["hand"] = hand if mover == player else unseen
     who = f"action {index}: player {mover}"
     if act.is_discard(action) and action >= act.KNOCK:
         raise act.IllegalActionError(f"{who}, {act.describe(action)}: a knock ends the hand")
-    reason = why_illegal(records, action)
+    reason = illegality(public, view["private"], action)
     if reason == NOT_IN_HAND and mover != player:
         raise act.IllegalActionError(f"{who}, {act.describe(action)}: that card is elsewhere (hand or pile)")
     if reason != LEGAL:
-        raise act.IllegalActionError(f"{who}, {explain_illegal(records, action)}")
+        raise act.IllegalActionError(f"{who}, {explain_illegal(view, action)}")
     shown = int(public["shown"][1 - player])
     is_unknown = act.is_discard(action) and not shown >> action & 1
     if mover != player and is_unknown and not cards_missing(public, player):
         raise act.IllegalActionError(f"{who}, {act.describe(action)}: all of that player's cards are known")
     if card != NO_CARD and not unseen & ~shown & 1 << card:
         raise act.IllegalActionError(f"{who} drew {card_text(card)}, which is not in the stock")
-
-
-@kernel
-def deal_known_cards(state, player: int, hand: int, first_upcard: int) -> None:
-    """Deal a hand of which only one player's cards and the upcard are known; other cards are placeholders."""
-    game = state[0]
-    rules = game.public.rules
-    index = 0
-    remaining = hand
-    while remaining:
-        game.hidden.deck[2 * index + player] = lowest_card(remaining)
-        remaining &= remaining - 1
-        index += 1
-    game.hidden.deck[2 * rules.hand_size] = first_upcard
-    deal(game)
-
-
-@kernel
-def play_event(state, action: int, card: int) -> None:
-    """Carry out an action; `card` is what the observing player drew from the stock, or `NO_CARD`."""
-    game = state[0]
-    if card != NO_CARD:
-        game.hidden.deck[cards_in_deck(game.public.rules) - game.public.stock_left] = card
-    play(game, action)

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gin_env.game.actions import DRAW_STOCK, NUM_ACTIONS, check_action, describe
-from gin_env.game.cards import NUM_CARDS, check_mask
+from gin_env.game.cards import NUM_CARDS, cards_of, check_mask
+from gin_env.game.engine import deal, play
 from gin_env.game.rules import Rules, RulesLike, check_rules
 from gin_env.game.state import NO_CARD, STATE
 from gin_env.game.words import position_in_words
@@ -20,8 +21,6 @@ from gin_env.observations.memory import NUM_MEMORY
 from gin_env.observations.observation import OBSERVATION_SIZE
 from gin_env.observations.view_from_history import (
     check_event,
-    deal_known_cards,
-    play_event,
     write_counts,
 )
 from gin_env.observations.view_kernels import (
@@ -167,26 +166,29 @@ class PlayerView:
             raise ValueError(f"hand must hold {rules.hand_size} cards, not {hand.bit_count()}")
         if (hand | 1 << first_upcard) & ~rules.deck_mask or hand >> first_upcard & 1:
             raise ValueError("hand and first_upcard must be different cards of the deck")
-        state = np.zeros(1, STATE)
-        state["public"]["rules"] = rules.record()
-        state["public"]["scores"], state["public"]["hand_number"] = scores, hand_number
-        state["public"]["dealer"] = dealer
-        deal_known_cards(state, player, hand, first_upcard)
+        game = np.zeros(1, STATE)[0]
+        public, deck = game["public"], game["hidden"]["deck"]
+        public["rules"], public["dealer"] = rules.record(), dealer
+        public["scores"], public["hand_number"] = scores, hand_number
+        deck[player : 2 * rules.hand_size : 2], deck[2 * rules.hand_size] = cards_of(hand), first_upcard
+        deal(game)  # the player does not know the other cards of this deck
         drawn = 0
         for index, action in enumerate(history):
             action = check_action(action)
             card = NO_CARD
-            if action == DRAW_STOCK and int(state["public"]["to_move"][0]) == player:
+            if action == DRAW_STOCK and public["to_move"] == player:
                 if drawn == len(draws):
                     raise ValueError(f"action {index}: stock_draws does not say which card the player drew")
                 card = draws[drawn]
                 drawn += 1
-            check_event(state, player, action, card, index)
-            play_event(state, action, card)
+            check_event(game, player, action, card, index)
+            if card != NO_CARD:
+                deck[rules.deck_size - public["stock_left"]] = card
+            play(game, action)
         if drawn < len(draws):
             raise ValueError(f"stock_draws has {len(draws)} cards, but the player drew {drawn} times")
         array = np.zeros(1, VIEW)
-        array["public"], array["private"] = state["public"], state["private"][:, player]
+        array["public"], array["private"] = public, game["private"][player]
         array["player"], array["random"] = player, random
         write_counts(array, memory)
         return cls(array)
