@@ -208,7 +208,7 @@ class ChatBot(NamedObject):
                 action = find_action(answer)
                 if action in legal:
                     return action
-                reason = explain_illegal(view.array, action)
+                reason = explain_illegal(view.array[0], action)
             except IllegalActionError as error:
                 reason = str(error)
             self.usage.add(illegal_answers=1)

@@ -13,8 +13,7 @@ episode and pays -1 to the offender and 0 to the other player, the one case wher
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from pettingzoo.utils import wrappers
 
 from gin_env.batch import Episode, Games, Reward
 from gin_env.envs.encoder import Encoder, Observation, Options, row
-from gin_env.envs.snapshots import EnvironmentState, Restorable, check_state
+from gin_env.envs.snapshots import EnvironmentState, Restorable
 from gin_env.estimators.base import Estimator
 from gin_env.game.actions import NUM_ACTIONS, check_action, unwrap
 from gin_env.game.cards import NUM_CARDS, cards_of
@@ -79,48 +78,25 @@ def usual_wrappers(raw: AECEnv) -> AECGame:
 
 
 class _OrderEnforcingWrapper(wrappers.OrderEnforcingWrapper):
-    """Adds the wrappers' own state to that of the environment, and accepts tensors."""
+    """Accepts tensors, and plays on from a state without a reset."""
 
     def step(self, action: Any) -> None:
         super().step(unwrap(action))
 
-    def get_state(self) -> EnvironmentState:
-        state = self.unwrapped.get_state()
-        layers = [
-            copy.deepcopy({name: value for name, value in vars(layer).items() if name != "env"})
-            for layer in self._layers()
-        ]
-        return EnvironmentState(("env", *state.setting), {"raw": state, "layers": layers})
-
     def set_state(self, state: EnvironmentState) -> None:
-        values = check_state(state, ("env", *self.unwrapped._whole_setting()))
-        self.unwrapped.set_state(values["raw"])
-        for layer, attributes in zip(self._layers(), values["layers"], strict=True):
-            vars(layer).update(copy.deepcopy(attributes))
-
-    def _layers(self) -> Iterator[AECEnv]:
-        """Yield these wrappers, outermost first."""
-        layer = self
-        while layer is not self.unwrapped:
-            yield layer
-            layer = layer.env
+        self.unwrapped.set_state(state)
+        self._has_reset = True
 
     def __str__(self) -> str:
         return str(self.env)
 
 
 class _TerminateIllegalWrapper(wrappers.TerminateIllegalWrapper):
-    """Checks actions against a mask of its own, which nobody can change."""
+    """Checks actions against the environment's own mask, which nobody can change."""
 
-    _prev_info: Any
-
-    def observe(self, agent: str) -> dict[str, np.ndarray] | np.ndarray | None:
-        observation = super().observe(agent)
-        if isinstance(observation, dict):
-            return {**observation, "action_mask": observation["action_mask"].copy()}
-        if self._prev_info:
-            self._prev_info = {"action_mask": self._prev_info["action_mask"].copy()}
-        return observation
+    def step(self, action: Any) -> None:
+        self._prev_obs = {"action_mask": self.unwrapped._mask}
+        super().step(action)
 
 
 def register() -> None:

@@ -117,9 +117,6 @@ class LearnerSeat(Restorable):
         self._bot_of_game = np.zeros(num_games, np.intp)
         self.set_opponents(opponent)
 
-    def __len__(self) -> int:
-        return len(self.games)
-
     @property
     def done(self) -> np.ndarray:
         """Whether the episode ended in the last step: bool (num_games,)."""

@@ -49,7 +49,15 @@ class Restorable:
 
     def set_state(self, state: EnvironmentState) -> None:
         """Continue from a state. Raises TypeError or ValueError for one that does not fit."""
-        for name, value in check_state(state, self._whole_setting()).items():
+        if not isinstance(state, EnvironmentState):
+            raise TypeError(f"a state must come from get_state(), not {state!r}")
+        setting = self._whole_setting()
+        if state.setting != setting:
+            raise ValueError(
+                "the state must come from an environment with the same settings, "
+                f"{setting!r}, not {state.setting!r}"
+            )
+        for name, value in state.values.items():
             part = getattr(self, name, None)
             if isinstance(part, Restorable):
                 part.set_state(value)
@@ -83,19 +91,3 @@ def _keep(value: Any) -> Any:
         decks = {game: list(following) for game, following in value.fixed_decks.items()}
         return {name: getattr(value, name).copy() for name in _ARRAYS} | {"fixed_decks": decks}
     return copy.deepcopy(value)
-
-
-def check_state(state: Any, setting: tuple[Any, ...]) -> dict[str, Any]:
-    """Return the values of a state.
-
-    Raises TypeError unless it is an `EnvironmentState`, ValueError if it comes from an environment with other
-    settings.
-    """
-    if not isinstance(state, EnvironmentState):
-        raise TypeError(f"a state must come from get_state(), not {state!r}")
-    if state.setting != setting:
-        raise ValueError(
-            "the state must come from an environment with the same settings, "
-            f"{setting!r}, not {state.setting!r}"
-        )
-    return state.values

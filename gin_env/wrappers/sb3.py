@@ -211,9 +211,6 @@ class GinRummyVecEnv(Seated, VecEnv):
             return [self._masks[row].copy() for row in self._get_indices(indices)]
         raise AttributeError(f"a game of GinRummyVecEnv has no method {method_name!r}, only 'action_masks'")
 
-    def has_attr(self, attr_name: str) -> bool:
-        return hasattr(self, attr_name)
-
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         return [getattr(self, attr_name) for _ in self._get_indices(indices)]
 

@@ -171,7 +171,7 @@ def test_unused_opponents_are_released():
         masks = infos["action_mask"]
     env.set_opponents(Plain())
     assert len(env.seat._bots) <= 2 + 1
-    assert len(env.seat) == 4
+    assert len(env.seat.games) == 4
 
 
 # --- Stable-Baselines3 ----------------------------------------------------------------------------------
