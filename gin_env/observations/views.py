@@ -13,16 +13,14 @@ import numpy as np
 from gin_env.game.actions import DRAW_STOCK, NUM_ACTIONS, check_action, describe
 from gin_env.game.cards import NUM_CARDS, cards_of, check_mask
 from gin_env.game.engine import deal, play
+from gin_env.game.memory import MEMORY, MOST
 from gin_env.game.rules import Rules, RulesLike, check_rules
 from gin_env.game.state import NO_CARD, STATE
 from gin_env.game.words import position_in_words
 from gin_env.observations.candidates import check_arrays, check_written
-from gin_env.observations.memory import NUM_MEMORY
+from gin_env.observations.illegal_actions import check_event
+from gin_env.observations.memory import MEANINGS, NUM_MEMORY
 from gin_env.observations.observation import OBSERVATION_SIZE
-from gin_env.observations.view_from_history import (
-    check_event,
-    write_counts,
-)
 from gin_env.observations.view_kernels import (
     VIEW,
     first_wrong,
@@ -32,7 +30,7 @@ from gin_env.observations.view_kernels import (
     write_view_memories,
     write_view_observations,
 )
-from gin_env.support.checks import check_integer
+from gin_env.support.checks import check_integer, unknown
 
 __all__ = ["VIEW", "Event", "PlayerView"]
 
@@ -190,7 +188,7 @@ class PlayerView:
         array = np.zeros(1, VIEW)
         array["public"], array["private"] = public, game["private"][player]
         array["player"], array["random"] = player, random
-        write_counts(array, memory)
+        _write_counts(array, memory)
         return cls(array)
 
     def __len__(self) -> int:
@@ -284,3 +282,24 @@ class PlayerView:
         """Return the cards that this player drew from the stock, in order."""
         private = self.array["private"][index]
         return private["stock_draws"][: private["num_stock_draws"]].tolist()
+
+
+def _write_counts(array: np.ndarray, memory: Sequence[Mapping[str, int]]) -> None:
+    """Write both players' counts of the earlier hands. Raises TypeError or ValueError for impossible ones."""
+    public, names = array["public"], MEMORY.names or ()
+    if not isinstance(memory, Sequence) or [isinstance(counts, Mapping) for counts in memory] != [True] * 2:
+        raise TypeError(f"memory must be a mapping of counts for each player, not {memory!r}")
+    for player, name, count in ((seat, *each) for seat in (0, 1) for each in memory[seat].items()):
+        if name not in names:
+            raise ValueError(unknown("count in memory", name, names))
+        most = MOST if public["hand_number"][0] else 0
+        public["memory"][name][0, player] = check_integer(f"{name} in memory", count, 0, most)
+    if (public["memory"]["discards"] > MOST * public["memory"]["first_discards"].astype(int)).any():
+        raise ValueError("memory has discards, but no first_discards")
+    both, numbers = array.repeat(2), np.zeros((2, NUM_MEMORY), np.float32)
+    both["player"] = 0, 1
+    write_view_memories(both, numbers)
+    limit = 1 + 1 / public["rules"]["hand_size"][0]  # with big gin, a player lays down a card more
+    for name, number in zip(MEANINGS, numbers.max(axis=0), strict=True):
+        if not number <= limit:
+            raise ValueError(f"no earlier hands lead to this memory: the share {name} would be {number:.2f}")

@@ -8,8 +8,7 @@
 
 The learner makes only its own decisions, and the environment plays the opponents. The reward of a step covers
 everything until the learner's next decision, so the learner always gets the reward for the end of a hand,
-even if the opponent ends it. Observations are flat vectors or, with ``candidates=True``, dicts with the
-candidates. SB3 gets the masks from ``env_method("action_masks")``.
+even if the opponent ends it. SB3 gets the masks from ``env_method("action_masks")``.
 """
 
 from __future__ import annotations
