@@ -14,7 +14,7 @@ episode and pays -1 to the offender and 0 to the other player, the one case wher
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from gymnasium import spaces
@@ -39,7 +39,6 @@ REGISTERED_ID = "gin_env/gin_rummy-v0"
 
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
     class AECGame(AECEnv[str, Observation, int]):
         """What a type checker can rely on: PettingZoo has no types for those who install it."""

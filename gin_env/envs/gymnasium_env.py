@@ -5,7 +5,7 @@ It is a thin layer over `gin_env.envs.learner_seat.LearnerSeat`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 import gymnasium
 import numpy as np
@@ -18,9 +18,6 @@ from gin_env.game.deals import check_deal_options
 from gin_env.game.rules import RulesLike
 from gin_env.game.streams import check_seed
 from gin_env.ui.screen import Screen, check_render_mode
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 
 class GinRummyEnv(Seated, gymnasium.Env):

@@ -6,7 +6,7 @@ A thin layer over `gin_env.envs.learner_seat.LearnerSeat`, as `gin_env.envs.gymn
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 import gymnasium
 import numpy as np
@@ -23,9 +23,6 @@ from gin_env.game.rules import RulesLike
 from gin_env.support.checks import check_choice, check_integer
 from gin_env.support.threads import warn_if_threads_compete
 from gin_env.ui.screen import Screen, check_render_mode
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 
 class GinRummyVectorEnv(Seated, gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarray]):

@@ -17,11 +17,12 @@ import copy
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 import numpy as np
 import torch
 from gymnasium import spaces
+from sb3_contrib import MaskablePPO
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
@@ -45,10 +46,6 @@ from gin_env.observations.observation import OBSERVATION_SIZE
 from gin_env.support.checks import check_choice
 from gin_env.support.threads import warn_if_threads_compete
 from gin_env.wrappers.candidate_policy import SB3CandidatePolicy
-
-if TYPE_CHECKING:
-    from sb3_contrib import MaskablePPO
-    from typing_extensions import Unpack
 
 
 def save_policy(model: MaskablePPO, path: str | Path) -> None:
