@@ -108,7 +108,6 @@ class LearnerSeat(Restorable):
         self.games = Games(num_games, rules, episode, reward)
         self.encoder = Encoder(self.games, estimator, candidates, flat, memory, mask)
         self.lose_on_illegal = illegal_action == "lose"
-        self.opponents_stay = memory
         self.rewards = np.zeros(num_games, np.float32)
         """The learner's rewards of the last step: float32 (num_games,)."""
         self.seeds = np.random.SeedSequence().generate_state(num_games, np.uint64)
@@ -280,7 +279,7 @@ class LearnerSeat(Restorable):
 
     def _seat_opponents_of_new_hands(self, games: np.ndarray) -> None:
         """Draw the opponent of the next hand where the last action ended a hand but not the game."""
-        if self.games.whole_game and not self.opponents_stay:
+        if self.games.whole_game and not self.encoder.memory:
             self._seat_opponents(games[self.games.results["ended"][games] & ~self.done[games]])
 
     def _play_opponents(self, games: np.ndarray) -> None:
