@@ -203,8 +203,11 @@ class GinRummyVecEnv(Seated, VecEnv):
     def env_method(
         self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any
     ) -> list[Any]:
+        rows = list(self._get_indices(indices))
+        if any(not -self.num_envs <= row < self.num_envs for row in rows):
+            raise IndexError(f"indices must be from 0 to {self.num_envs - 1}, not {indices!r}")
         if method_name == "action_masks":
-            return [self._masks[row].copy() for row in self._get_indices(indices)]
+            return [self._masks[row].copy() for row in rows]
         raise AttributeError(f"a game of GinRummyVecEnv has no method {method_name!r}, only 'action_masks'")
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:

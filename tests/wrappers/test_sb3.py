@@ -258,5 +258,5 @@ def test_masks_of_invalid_game_indices_raise(indices):
     env = GinRummyVecEnv(3)
     env.reset()
     assert len(env.env_method("action_masks", indices=[0, -1])) == 2
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match=r"indices must be from 0 to 2"):
         env.env_method("action_masks", indices=indices)
