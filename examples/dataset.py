@@ -32,7 +32,7 @@ from gin_env.commands.options import BOT_HELP, Ray, RulesOption, Seed, WorkerCou
 from gin_env.estimators.base import advance_slots
 from gin_env.game.batch_kernels import HAND_RESULT
 from gin_env.game.cards import NUM_CARDS
-from gin_env.game.rules import Rules, check_rules, rules_option
+from gin_env.game.rules import Rules, check_rules
 from gin_env.game.state import OUTCOME_NAMES
 from gin_env.game.streams import check_seed
 from gin_env.records.games import GameRecord, HandRecord, Player, with_end
@@ -359,7 +359,7 @@ def data_card(paths: list[Path]) -> str:
     command += (
         f" --seed {about['seed']} --bot {quote(about['bot'])} --estimator {about['estimator'] or NO_BELIEFS}"
     )
-    command += rules_option(rules)
+    command += "" if rules == Rules() else f" --rules {rules.text}"
     beliefs, columns_present = "", dict(_COLUMNS)
     if about["estimator"] is None:
         del columns_present["belief`*"]

@@ -19,7 +19,6 @@ import numpy as np
 from gin_env.game.actions import NUM_ACTIONS, IllegalActionError
 from gin_env.game.batch_kernels import (
     HAND_RESULT,
-    deal_game,
     find_illegal,
     first_illegal,
     first_outside,
@@ -29,17 +28,16 @@ from gin_env.game.batch_kernels import (
     write_masks,
 )
 from gin_env.game.deals import check_dealer, check_deck
+from gin_env.game.engine import deal
 from gin_env.game.rules import RulesLike, check_rules
 from gin_env.game.state import OVER, STATE
 from gin_env.game.streams import check_seed, fresh_seed
 from gin_env.observations.candidates import check_arrays, check_written
 from gin_env.observations.illegal_actions import explain_illegal
-from gin_env.observations.memory import NUM_MEMORY
 from gin_env.observations.observation import OBSERVATION_SIZE
-from gin_env.observations.view_records import (
+from gin_env.observations.view_kernels import (
     VIEW,
     write_all_candidates,
-    write_memories,
     write_observations,
     write_views,
 )
@@ -170,7 +168,7 @@ class Games:
         if dealer is not None:
             self.state["public"]["dealer"][game] = check_dealer(dealer)
         self.state["hidden"]["deck"][game, : len(cards)] = cards
-        deal_game(self.state, game)
+        deal(self.state[game])
 
     def fix_deals(self, game: int, decks: Sequence[np.ndarray], dealer: int | None = None) -> None:
         """Deal the current hand of one game from the first of these decks, its next hands from the others.
@@ -267,10 +265,7 @@ class Games:
 
         float32 (k, NUM_MEMORY), see `gin_env.observations.memory`.
         """
-        games = self.check_games(games)
-        memories = np.empty((len(games), NUM_MEMORY), np.float32)
-        write_memories(self.state, games, -1 if player is None else _seat(player), memories)
-        return memories
+        return self.views(games, player).memories()
 
     def views(self, games: np.ndarray, player: int | None = None, checked: bool = True) -> PlayerView:
         """Return the views (k,) of the players to move, or of one player."""
@@ -278,9 +273,9 @@ class Games:
             games = self.check_games(games)
         # Zeros between the fields, which copying does not write. NumPy takes four times as long to allocate
         # records of many fields as to allocate bytes.
-        records = np.ndarray(len(games), VIEW, np.zeros(len(games) * VIEW.itemsize, np.uint8))
-        write_views(self.state, games, -1 if player is None else _seat(player), records)
-        return PlayerView.of_records(records)
+        array = np.ndarray(len(games), VIEW, np.zeros(len(games) * VIEW.itemsize, np.uint8))
+        write_views(self.state, games, -1 if player is None else _seat(player), array)
+        return PlayerView.of_array(array)
 
     def find_illegal(self, games: np.ndarray, actions: np.ndarray) -> np.ndarray:
         """Return which of the int64 (k,) actions are illegal: bool (k,)."""
@@ -292,7 +287,7 @@ class Games:
 
     def explain(self, game: int, action: int) -> str:
         """Return why an illegal action is illegal. Raises ValueError for a legal one."""
-        return explain_illegal(self.views(np.array([game])).records, action)
+        return explain_illegal(self.views(np.array([game])).array[0], action)
 
     def play(self, games: np.ndarray, actions: np.ndarray, who: str = "", checked: bool = True) -> None:
         """Play one action in each of `games`, each listed once; add to `rewards` and set `done`.
@@ -307,7 +302,7 @@ class Games:
         first = first_illegal(self.state, games, actions)
         if first >= 0:
             view = self.views(games[first : first + 1])
-            reason = explain_illegal(view.records, int(actions[first]))
+            reason = explain_illegal(view.array[0], int(actions[first]))
             where = f" in game {self.numbers[games[first]]}" if len(self) > 1 else ""
             by = f" by {who}" if who else ""
             error = IllegalActionError(f"illegal action{by}{where}: {reason}")

@@ -44,6 +44,7 @@ from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD
 from gin_env.game.cards import (
     ACES,
     CARD_VALUES,
+    CARDS_UP_TO,
     KINGS,
     NUM_RANKS,
     card_bit,
@@ -54,7 +55,6 @@ from gin_env.game.cards import (
 from gin_env.game.engine import discards_allowed
 from gin_env.game.hands import (
     BROAD,
-    CARDS_UP_TO,
     FACE_CARDS,
     NARROW,
     available_cards,

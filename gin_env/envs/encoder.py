@@ -113,31 +113,26 @@ class Encoder(Restorable):
         masks : int8 (k, 107), the player's action masks. Without a legal action there are no candidates.
         which : indices of the games, int (k,); default: all, in arrays that are reused once dropped.
         """
+        games = self._games
         vectors = self._vectors.take() if which is None else None
         rows = self._rows.take() if which is None and self.candidates else None
-        which = self._games.everyone if which is None else which
-        vectors = self._observe_vectors(player, which, vectors)
+        which = games.everyone if which is None else which
+        vectors = games.observations(which, player, vectors)
+        if not is_observed(self.estimator):
+            hands, slots = games.state["private"]["hand"][which, 1 - player], 2 * which + player
+            view = games.views(which, player)
+            vectors[:, _ESTIMATE] = advance_slots(self.estimator, view, hands, self._slots, slots)
         observation = {"observation": vectors}
         if self.mask:
             observation["action_mask"] = masks
         if self.candidates:
-            entries = self._games.candidates(which, rows, player=player)
+            entries = games.candidates(which, rows, player=player)
             over = ~masks.any(axis=1)
             entries[0][over], entries[1][over] = 0, NO_ACTION
             observation |= zip(ENTRIES, entries, strict=True)
         if self.memory:
-            observation[ENTRY] = self._games.memories(which, player)
+            observation[ENTRY] = games.memories(which, player)
         return observation if len(observation) > 1 else vectors
-
-    def _observe_vectors(self, player: int, which: np.ndarray, vectors: np.ndarray | None) -> np.ndarray:
-        games = self._games
-        vectors = games.observations(which, player, vectors)
-        if not is_observed(self.estimator):
-            hands = games.state["private"]["hand"][which, 1 - player]
-            vectors[:, _ESTIMATE] = advance_slots(
-                self.estimator, games.views(which, player), hands, self._slots, 2 * which + player
-            )
-        return vectors
 
     def _setting(self) -> tuple[Any, ...]:
         return (self.estimator.name,)

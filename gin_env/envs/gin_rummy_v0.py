@@ -13,9 +13,8 @@ episode and pays -1 to the offender and 0 to the other player, the one case wher
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from gymnasium import spaces
@@ -25,7 +24,7 @@ from pettingzoo.utils import wrappers
 
 from gin_env.batch import Episode, Games, Reward
 from gin_env.envs.encoder import Encoder, Observation, Options, row
-from gin_env.envs.snapshots import EnvironmentState, Restorable, check_state
+from gin_env.envs.snapshots import EnvironmentState, Restorable
 from gin_env.estimators.base import Estimator
 from gin_env.game.actions import NUM_ACTIONS, check_action, unwrap
 from gin_env.game.cards import NUM_CARDS, cards_of
@@ -40,7 +39,6 @@ REGISTERED_ID = "gin_env/gin_rummy-v0"
 
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
     class AECGame(AECEnv[str, Observation, int]):
         """What a type checker can rely on: PettingZoo has no types for those who install it."""
@@ -79,48 +77,25 @@ def usual_wrappers(raw: AECEnv) -> AECGame:
 
 
 class _OrderEnforcingWrapper(wrappers.OrderEnforcingWrapper):
-    """Adds the wrappers' own state to that of the environment, and accepts tensors."""
+    """Accepts tensors, and plays on from a state without a reset."""
 
     def step(self, action: Any) -> None:
         super().step(unwrap(action))
 
-    def get_state(self) -> EnvironmentState:
-        state = self.unwrapped.get_state()
-        layers = [
-            copy.deepcopy({name: value for name, value in vars(layer).items() if name != "env"})
-            for layer in self._layers()
-        ]
-        return EnvironmentState(("env", *state.setting), {"raw": state, "layers": layers})
-
     def set_state(self, state: EnvironmentState) -> None:
-        values = check_state(state, ("env", *self.unwrapped._whole_setting()))
-        self.unwrapped.set_state(values["raw"])
-        for layer, attributes in zip(self._layers(), values["layers"], strict=True):
-            vars(layer).update(copy.deepcopy(attributes))
-
-    def _layers(self) -> Iterator[AECEnv]:
-        """Yield these wrappers, outermost first."""
-        layer = self
-        while layer is not self.unwrapped:
-            yield layer
-            layer = layer.env
+        self.unwrapped.set_state(state)
+        self._has_reset = True
 
     def __str__(self) -> str:
         return str(self.env)
 
 
 class _TerminateIllegalWrapper(wrappers.TerminateIllegalWrapper):
-    """Checks actions against a mask of its own, which nobody can change."""
+    """Checks actions against the environment's own mask, which nobody can change."""
 
-    _prev_info: Any
-
-    def observe(self, agent: str) -> dict[str, np.ndarray] | np.ndarray | None:
-        observation = super().observe(agent)
-        if isinstance(observation, dict):
-            return {**observation, "action_mask": observation["action_mask"].copy()}
-        if self._prev_info:
-            self._prev_info = {"action_mask": self._prev_info["action_mask"].copy()}
-        return observation
+    def step(self, action: Any) -> None:
+        self._prev_obs = {"action_mask": self.unwrapped._mask}
+        super().step(action)
 
 
 def register() -> None:
@@ -138,7 +113,8 @@ class TwoPlayers(Restorable, AECGame):
     """The common part of the two-player environments."""
 
     _begun = False
-    _screen: Screen
+    _last_hand: np.void | None = None
+    """`HAND_RESULT` of the hand before this one, for `render`."""
     _CHANGING: tuple[str, ...] = (
         "agents",
         "agent_selection",
@@ -152,7 +128,19 @@ class TwoPlayers(Restorable, AECGame):
         "games",
     )
     """Names of the attributes that change in play."""
-    games: Games
+
+    def __init__(
+        self, render_mode: str | None, games: Games, observation_space: spaces.Space[Any], num_actions: int
+    ) -> None:
+        check_render_mode(render_mode)
+        self.render_mode = render_mode
+        self.games = games
+        self.possible_agents = list(PLAYERS)
+        self.agents: list[str] = []
+        self.observation_spaces = dict.fromkeys(PLAYERS, observation_space)
+        self.action_spaces = {agent: spaces.Discrete(num_actions) for agent in PLAYERS}
+        self._index = games.everyone  # the one game of the batch
+        self._screen = Screen(render_mode, self.metadata["render_fps"])
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the same space object at each call."""
@@ -161,6 +149,42 @@ class TwoPlayers(Restorable, AECGame):
     def action_space(self, agent: str) -> spaces.Discrete:
         """Return the same space object at each call."""
         return self.action_spaces[agent]
+
+    def step(self, action: int | None) -> None:
+        """Play an action of the agent to move; None once that agent is terminated.
+
+        Raises IllegalActionError (a ValueError) with the reason for an illegal action, and TypeError for
+        anything but an integer; neither changes the game. Raises ValueError for an action after the end, and
+        `gymnasium.error.ResetNeeded` before the first reset.
+        """
+        if not self.agents:
+            self._check_reset()
+            raise ValueError("the episode is over; call reset()")
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        self._play(action)
+        if self.render_mode == "human":
+            self.render()
+
+    def _play(self, action: Any) -> None:
+        """Play an action, if it is legal, and select the next agent."""
+        raise NotImplementedError
+
+    def _begin_episode(self) -> None:
+        self._begun = True
+        self.agents = list(PLAYERS)
+        self.rewards = {"player_0": 0.0, "player_1": 0.0}
+        self._cumulative_rewards = {"player_0": 0.0, "player_1": 0.0}
+        self.terminations = {"player_0": False, "player_1": False}
+        self.truncations = {"player_0": False, "player_1": False}
+
+    def render(self) -> str | np.ndarray | None:
+        """Return text or an image, or None after drawing the window; see ``render_mode``."""
+        if self.render_mode is not None:
+            self._check_reset()
+        return self._screen.render(self.games.state[0], self._last_hand)
 
     def close(self) -> None:
         """Close the window, if there is one."""
@@ -264,28 +288,15 @@ class raw_env(TwoPlayers):
         flat: bool = False,
         memory: bool = False,
     ) -> None:
-        check_render_mode(render_mode)
-        self.render_mode = render_mode
-        self.games = Games(1, rules, episode, reward)
-        self.rules = self.games.rules
-        self._encoder = Encoder(self.games, estimator, candidates, flat, memory)
-        self.estimator = self._encoder.estimator
-
-        self.possible_agents = list(PLAYERS)
-        self.agents: list[str] = []
-        self.observation_spaces = dict.fromkeys(PLAYERS, self._encoder.space())
-        self.action_spaces = {agent: spaces.Discrete(NUM_ACTIONS) for agent in PLAYERS}
+        games = Games(1, rules, episode, reward)
+        self._encoder = Encoder(games, estimator, candidates, flat, memory)
+        super().__init__(render_mode, games, self._encoder.space(), NUM_ACTIONS)
+        self.rules, self.estimator = games.rules, self._encoder.estimator
         self.state_space = spaces.Box(0, 1, (5 * NUM_CARDS + 4,), np.float32)
-
         self._seed: int | None = None
         self._episode_number = 0
         self._mask = np.zeros(NUM_ACTIONS, np.int8)  # of the agent to move
-        self._index = self.games.everyone  # the one game of the batch
         self._action = np.zeros(1, np.int64)
-        self._last_hand: np.void | None = None  # `HAND_RESULT` of the hand before this one
-        self._screen = Screen(render_mode, self.metadata["render_fps"])
-
-    # --- Playing --------------------------------------------------------------------------------------
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Begin an episode.
@@ -317,35 +328,16 @@ class raw_env(TwoPlayers):
         if decks or dealer is not None:
             games.fix_deals(0, decks, dealer)
         self._last_hand = None
-        self._begun = True
-
-        self.agents = list(PLAYERS)
-        self.rewards = {"player_0": 0.0, "player_1": 0.0}
-        self._cumulative_rewards = {"player_0": 0.0, "player_1": 0.0}
-        self.terminations = {"player_0": False, "player_1": False}
-        self.truncations = {"player_0": False, "player_1": False}
+        self._begin_episode()
         self._pass_turn(games.to_move()[0])
         if self.render_mode == "human":
             self.render()
 
-    def step(self, action: int | None) -> None:
-        """Play an action of the agent to move; None once that agent is terminated.
-
-        Raises IllegalActionError (a ValueError) with the reason for an illegal action, and TypeError for
-        anything but an integer; neither changes the game. Raises ValueError for an action after the end, and
-        `gymnasium.error.ResetNeeded` before the first reset.
-        """
-        if not self.agents:
-            self._check_reset()
-            raise ValueError("the episode is over; call reset()")
-        agent = self.agent_selection
-        if self.terminations[agent] or self.truncations[agent]:
-            self._was_dead_step(action)
-            return
+    def _play(self, action: Any) -> None:
         games = self.games
         self._action[0] = check_action(action)
         games.play(self._index, self._action, checked=False)
-        self._cumulative_rewards[agent] = 0.0
+        self._cumulative_rewards[self.agent_selection] = 0.0
         self.rewards = {"player_0": 0.0, "player_1": 0.0}
         if games.results["ended"][0]:
             self._end_hand()
@@ -354,16 +346,9 @@ class raw_env(TwoPlayers):
             self._pass_turn(1 - games.to_move()[0])  # the turn passes at the end too, as in classic games
         else:
             self._pass_turn(games.to_move()[0])
-        if self.render_mode == "human":
-            self.render()
 
     def observe(self, agent: str) -> Observation:
-        """Return the observation of `agent`: a float32 array (OBSERVATION_SIZE,) and the action mask.
-
-        The mask, int8 (107,), equals that in ``infos[agent]``. Unless the agent is to move, it is all zeros
-        and there are no candidates. With ``flat=True`` this returns the float32 array alone. All arrays are
-        new.
-        """
+        """Return the observation of `agent`, in new arrays; only the agent to move has candidates."""
         player = self._player_index(agent)
         mask = self._mask if agent == self.agent_selection else np.zeros(NUM_ACTIONS, np.int8)
         return row(self._encoder.observe(player, mask[np.newaxis].copy(), self._index), 0)
@@ -391,16 +376,6 @@ class raw_env(TwoPlayers):
         to_move = np.eye(2, dtype=np.float32)[public["to_move"]]
         scores = np.minimum(public["scores"] / self.rules.target_score, 1).astype(np.float32)
         return np.concatenate([planes.ravel(), to_move, scores])
-
-    # --- Rendering --------------------------------------------------------------------------------------
-
-    def render(self) -> str | np.ndarray | None:
-        """Return text or an image, or None after drawing the window; see ``render_mode``."""
-        if self.render_mode is not None:
-            self._check_reset()
-        return self._screen.render(self.games.state[0], self._last_hand)
-
-    # --- Internals ---------------------------------------------------------------------------------------
 
     def _end_hand(self) -> None:
         """Pay the rewards of the hand."""

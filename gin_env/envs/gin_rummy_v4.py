@@ -45,7 +45,7 @@ from gin_env.game.rules import MAX_TURNS, Rules
 from gin_env.game.state import DRAW, GIN, NO_CARD
 from gin_env.game.streams import check_seed, fresh_seed
 from gin_env.support.checks import check_number, check_switch, is_integer
-from gin_env.ui.screen import RENDER_MODES, Screen, check_render_mode
+from gin_env.ui.screen import RENDER_MODES
 
 NUM_ACTIONS = 110
 SCORE = 0
@@ -118,33 +118,18 @@ class raw_env(TwoPlayers):
         self._knock_reward = check_number("knock_reward", knock_reward, -1e6, 1e6)
         self._gin_reward = check_number("gin_reward", gin_reward, -1e6, 1e6)
         self._num_planes = 5 if check_switch("opponents_hand_visible", opponents_hand_visible or False) else 4
-        check_render_mode(render_mode)
-        self.render_mode = render_mode
         if screen_height is not None:
             raise ValueError("screen_height must be None: pictures are always 640 pixels high")
         self._layoffs = check_switch("layoffs", layoffs)
 
-        self.possible_agents = list(PLAYERS)
-        self.agents: list[str] = []
-        self.observation_spaces = {agent: self._observation_space() for agent in PLAYERS}
-        self.action_spaces = {agent: spaces.Discrete(NUM_ACTIONS) for agent in PLAYERS}
-
+        planes = spaces.Box(0.0, 1.0, (self._num_planes, NUM_CARDS), np.int8)
+        mask = spaces.Box(0, 1, (NUM_ACTIONS,), np.int8)
         # The players declare the hand dead, not the engine; the history has room for MAX_TURNS turns.
-        self.games = Games(1, Rules(stock_floor=0, max_turns=MAX_TURNS))
-        self._index = self.games.everyone  # the one game of the batch
+        games = Games(1, Rules(stock_floor=0, max_turns=MAX_TURNS))
+        observation_space = spaces.Dict({"observation": planes, "action_mask": mask})
+        super().__init__(render_mode, games, observation_space, NUM_ACTIONS)
         self._shuffles: np.random.RandomState | None = None
         self._deadwood_after = np.zeros(NUM_CARDS, np.int64)  # for each card of the hand, without that card
-        self._screen = Screen(render_mode, self.metadata["render_fps"])
-
-    def _observation_space(self) -> spaces.Dict:
-        return spaces.Dict(
-            {
-                "observation": spaces.Box(0.0, 1.0, (self._num_planes, NUM_CARDS), np.int8),
-                "action_mask": spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
-            }
-        )
-
-    # --- Playing --------------------------------------------------------------------------------------
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Begin an episode.
@@ -174,41 +159,21 @@ class raw_env(TwoPlayers):
 
         self._pile: list[int] = []  # without the card of a knock or gin, which stays hidden
         self._to_score: int | None = None  # the player whose hand is scored next, once play has ended
-        self._begun = True
-        self.agents = list(PLAYERS)
-        self.rewards = dict.fromkeys(PLAYERS, 0.0)
-        self._cumulative_rewards = dict.fromkeys(PLAYERS, 0.0)
-        self.terminations = dict.fromkeys(PLAYERS, False)
-        self.truncations = dict.fromkeys(PLAYERS, False)
+        self._begin_episode()
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in PLAYERS}
         self._pass_turn()
         if self.render_mode == "human":
             self.render()
 
-    def step(self, action: int | None) -> None:
-        """Play an action of the agent to move; None once that agent is terminated.
-
-        Raises IllegalActionError (a ValueError) with the legal actions for an illegal action, and TypeError
-        for anything but an integer; neither changes the game. Raises ValueError for an action after the end,
-        and `gymnasium.error.ResetNeeded` before the first reset.
-        """
-        if not self.agents:
-            self._check_reset()
-            raise ValueError("the episode is over; call reset()")
-        agent = self.agent_selection
-        if self.terminations[agent] or self.truncations[agent]:
-            self._was_dead_step(action)
-            return
-        self._play(self._check_action(action))
-        self._cumulative_rewards[agent] = 0.0
+    def _play(self, action: Any) -> None:
+        self._play_legal(self._check_action(action))
+        self._cumulative_rewards[self.agent_selection] = 0.0
         if self._to_score == len(PLAYERS):
             self.rewards = {agent: self._payoff(player) for player, agent in enumerate(PLAYERS)}
             self.terminations = dict.fromkeys(PLAYERS, True)
             self._accumulate_rewards()
         self._pass_turn()
         self._deads_step_first()
-        if self.render_mode == "human":
-            self.render()
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
         """Return the observation of `agent`: the planes, int8 (4 or 5, 52), and the action mask.
@@ -231,19 +196,8 @@ class raw_env(TwoPlayers):
     def _setting(self) -> tuple[Any, ...]:
         return *super()._setting(), self._knock_reward, self._gin_reward, self._layoffs
 
-    # --- Rendering --------------------------------------------------------------------------------------
-
-    def render(self) -> str | np.ndarray | None:
-        """Return text or an image, or None after drawing the window; see ``render_mode``."""
-        if self.render_mode is not None:
-            self._check_reset()
-        return self._screen.render(self.games.state[0])
-
-    # --- Internals ---------------------------------------------------------------------------------------
-
     def _check_action(self, action: Any) -> int:
-        if isinstance(action, np.ndarray) and action.ndim == 0:
-            action = action[()]
+        action = actions.unwrap(action)
         if not is_integer(action):
             raise TypeError(f"action must be an integer from 0 to {NUM_ACTIONS - 1}, not {action!r}")
         if not 0 <= action < NUM_ACTIONS:
@@ -255,7 +209,7 @@ class raw_env(TwoPlayers):
             )
         return int(action)
 
-    def _play(self, action: int) -> None:
+    def _play_legal(self, action: int) -> None:
         """Play a legal action, with the engine if it has a matching action."""
         if self._to_score is not None:
             self._to_score += 1

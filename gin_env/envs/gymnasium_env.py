@@ -1,17 +1,11 @@
 """The Gymnasium environment: one seat against fixed opponents. `gin_env.envs.vector_env` has many games.
 
-It is a thin layer over `gin_env.envs.learner_seat.LearnerSeat`. Observations are dicts as in the PettingZoo
-environment: ``{"observation": float32 (OBSERVATION_SIZE,), "action_mask": int8 (107,)}``, and with
-``candidates=True`` the three `ENTRIES` of `gin_env.observations.candidates`. The mask is also in the info.
-With ``flat=True`` observations are the vector alone, for libraries and wrappers without support for dicts.
-
-The kernels write directly into the returned arrays. An array is never overwritten while you hold a reference
-to it; once you drop it, its memory is reused.
+It is a thin layer over `gin_env.envs.learner_seat.LearnerSeat`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 import gymnasium
 import numpy as np
@@ -24,9 +18,6 @@ from gin_env.game.deals import check_deal_options
 from gin_env.game.rules import RulesLike
 from gin_env.game.streams import check_seed
 from gin_env.ui.screen import Screen, check_render_mode
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 
 class GinRummyEnv(Seated, gymnasium.Env):
@@ -60,7 +51,8 @@ class GinRummyEnv(Seated, gymnasium.Env):
     `gin_env.candidates`. With ``flat=True`` the observation is the vector alone, ``Box``.
 
     No observation depends on a card that the agent cannot see. The kernels write directly into the returned
-    arrays; an array is never overwritten while you hold a reference to it.
+    arrays. An array is never overwritten while you hold a reference to it; once you drop it, its memory is
+    reused.
 
     Rewards
     -------
@@ -152,9 +144,6 @@ class GinRummyEnv(Seated, gymnasium.Env):
 
     def render(self) -> Any:
         """Return text or an image (uint8 (height, width, 3)), or None after drawing in a window."""
-        if self.render_mode is None:
-            gymnasium.logger.warn("render() was called without a render_mode; pass it to gymnasium.make()")
-            return None
         return self._screen.render(self.seat.games.state[0])
 
     def close(self) -> None:

@@ -108,7 +108,6 @@ class LearnerSeat(Restorable):
         self.games = Games(num_games, rules, episode, reward)
         self.encoder = Encoder(self.games, estimator, candidates, flat, memory, mask)
         self.lose_on_illegal = illegal_action == "lose"
-        self.opponents_stay = memory
         self.rewards = np.zeros(num_games, np.float32)
         """The learner's rewards of the last step: float32 (num_games,)."""
         self.seeds = np.random.SeedSequence().generate_state(num_games, np.uint64)
@@ -116,9 +115,6 @@ class LearnerSeat(Restorable):
         self._bots: list[Agent] = []
         self._bot_of_game = np.zeros(num_games, np.intp)
         self.set_opponents(opponent)
-
-    def __len__(self) -> int:
-        return len(self.games)
 
     @property
     def done(self) -> np.ndarray:
@@ -165,12 +161,6 @@ class LearnerSeat(Restorable):
         """Return the same for one game, faster."""
         return self._bots[self._bot_of_game[game]].name
 
-    def reseed(self, game: int, seed: int | None) -> None:
-        """Set the next episode of `game` to number 0 of this seed (None: continue after the last one)."""
-        if seed is not None:
-            self.seeds[game] = check_seed(seed)
-            self.episodes[game] = 0
-
     def reset(
         self,
         games: np.ndarray,
@@ -178,33 +168,21 @@ class LearnerSeat(Restorable):
         decks: Sequence[np.ndarray] = (),
         dealer: int | None = None,
     ) -> None:
-        """Call `reseed` and `begin` for each of `games`; nothing changes if `begin` refuses the deals.
+        """Call `begin` for these games, with episode 0 of their seeds or, for None, with their next episode.
 
-        `seeds` has an entry for every game of the batch. Fixed deals are tried first, so the opponents decide
-        twice before the learner's first turn.
+        `seeds` has an entry for every game of the batch. Nothing changes if `begin` refuses the deals.
         """
-        if len(decks) or dealer is not None:
-            self._try_deals(games, seeds, decks, dealer)
+        before = self.get_state() if len(decks) or dealer is not None else None
         for game in games.tolist():
-            self.reseed(game, seeds[game])
-        self.begin(games, decks, dealer)
-
-    def _try_deals(
-        self, games: np.ndarray, seeds: Sequence[int | None], decks: Sequence[np.ndarray], dealer: int | None
-    ) -> None:
-        """Begin the same episodes in games of their own, which raises what `begin` would raise."""
-        trial = LearnerSeat(
-            len(games),
-            self._bots[self._pool_start :],
-            self.games.rules,
-            episode="game" if self.games.whole_game else "hand",
-        )
-        trial.opponents_stay = self.opponents_stay
-        trial._pool_shares = self._pool_shares
-        trial.seeds, trial.episodes = self.seeds[games], self.episodes[games]
-        for index, game in enumerate(games.tolist()):
-            trial.reseed(index, seeds[game])
-        trial.begin(trial.games.everyone, decks, dealer)
+            seed = seeds[game]
+            if seed is not None:
+                self.seeds[game], self.episodes[game] = seed, 0
+        try:
+            self.begin(games, decks, dealer)
+        except Exception:
+            if before is not None:
+                self.set_state(before)
+            raise
 
     def _setting(self) -> tuple[Any, ...]:
         return "learner", self.lose_on_illegal
@@ -301,7 +279,7 @@ class LearnerSeat(Restorable):
 
     def _seat_opponents_of_new_hands(self, games: np.ndarray) -> None:
         """Draw the opponent of the next hand where the last action ended a hand but not the game."""
-        if self.games.whole_game and not self.opponents_stay:
+        if self.games.whole_game and not self.encoder.memory:
             self._seat_opponents(games[self.games.results["ended"][games] & ~self.done[games]])
 
     def _play_opponents(self, games: np.ndarray) -> None:

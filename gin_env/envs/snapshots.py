@@ -49,12 +49,22 @@ class Restorable:
 
     def set_state(self, state: EnvironmentState) -> None:
         """Continue from a state. Raises TypeError or ValueError for one that does not fit."""
-        for name, value in check_state(state, self._whole_setting()).items():
+        if not isinstance(state, EnvironmentState):
+            raise TypeError(f"a state must come from get_state(), not {state!r}")
+        setting = self._whole_setting()
+        if state.setting != setting:
+            raise ValueError(
+                "the state must come from an environment with the same settings, "
+                f"{setting!r}, not {state.setting!r}"
+            )
+        for name, value in state.values.items():
             part = getattr(self, name, None)
             if isinstance(part, Restorable):
                 part.set_state(value)
             elif isinstance(part, Games):
-                _restore_games(part, value)
+                for array in _ARRAYS:
+                    getattr(part, array)[:] = value[array]
+                part.fixed_decks = {game: list(decks) for game, decks in value["fixed_decks"].items()}
             else:
                 setattr(self, name, value if name in self._SHARED else copy.deepcopy(value))
 
@@ -81,25 +91,3 @@ def _keep(value: Any) -> Any:
         decks = {game: list(following) for game, following in value.fixed_decks.items()}
         return {name: getattr(value, name).copy() for name in _ARRAYS} | {"fixed_decks": decks}
     return copy.deepcopy(value)
-
-
-def _restore_games(games: Games, values: dict[str, Any]) -> None:
-    for name in _ARRAYS:
-        getattr(games, name)[:] = values[name]
-    games.fixed_decks = {game: list(decks) for game, decks in values["fixed_decks"].items()}
-
-
-def check_state(state: Any, setting: tuple[Any, ...]) -> dict[str, Any]:
-    """Return the values of a state.
-
-    Raises TypeError unless it is an `EnvironmentState`, ValueError if it comes from an environment with other
-    settings.
-    """
-    if not isinstance(state, EnvironmentState):
-        raise TypeError(f"a state must come from get_state(), not {state!r}")
-    if state.setting != setting:
-        raise ValueError(
-            "the state must come from an environment with the same settings, "
-            f"{setting!r}, not {state.setting!r}"
-        )
-    return state.values

@@ -5,8 +5,8 @@ A thin layer over `gin_env.envs.learner_seat.LearnerSeat`, as `gin_env.envs.gymn
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any, Unpack
 
 import gymnasium
 import numpy as np
@@ -20,12 +20,9 @@ from gin_env.envs.learner_seat import NO_RESULT, LearnerSeat, Opponents, Options
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.deals import check_deal_options
 from gin_env.game.rules import RulesLike
-from gin_env.support.checks import check_integer
+from gin_env.support.checks import check_choice, check_integer
 from gin_env.support.threads import warn_if_threads_compete
 from gin_env.ui.screen import Screen, check_render_mode
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 
 class GinRummyVectorEnv(Seated, gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarray]):
@@ -68,7 +65,9 @@ class GinRummyVectorEnv(Seated, gymnasium.vector.VectorEnv[Observation, np.ndarr
     ) -> None:
         warn_if_threads_compete()
         check_render_mode(render_mode, self.metadata["render_modes"])
-        self.autoreset_mode = check_autoreset_mode(autoreset_mode)
+        mode = getattr(autoreset_mode, "value", autoreset_mode)
+        modes = [each.value for each in AutoresetMode]
+        self.autoreset_mode = AutoresetMode(check_choice("autoreset_mode", mode, modes))
         self.metadata = self.metadata | {"autoreset_mode": self.autoreset_mode}
         self.seat = LearnerSeat(num_envs, opponent, rules, **options)
         self.num_envs = num_envs
@@ -97,11 +96,8 @@ class GinRummyVectorEnv(Seated, gymnasium.vector.VectorEnv[Observation, np.ndarr
         ``options`` may also fix the deal of all these games (``"deck"``, ``"dealer"``). Errors are those of
         `GinRummyEnv.reset` and change nothing.
         """
-        if options is not None and not isinstance(options, Mapping):
-            raise TypeError(f"options must be a dict such as {{'dealer': 0}}, not {options!r}")
-        options = dict(options or {})
-        games = self._games_to_reset(options.pop("reset_mask", None))
         decks, dealer = check_deal_options(options, self.seat.games.rules, self.seat.games.whole_game)
+        games = self._games_to_reset((options or {}).get("reset_mask"))
         self.seat.reset(games, check_seeds(seed, self.num_envs), decks, dealer)
         if isinstance(seed, int | np.integer):
             super().reset(seed=int(seed))
@@ -120,49 +116,34 @@ class GinRummyVectorEnv(Seated, gymnasium.vector.VectorEnv[Observation, np.ndarr
         if not self._begun:
             raise RuntimeError("call reset() before step()")
         actions = check_actions(actions, self.num_envs)
-        if self.autoreset_mode == AutoresetMode.SAME_STEP:
-            return self._step_and_begin(actions)
         if self.autoreset_mode == AutoresetMode.DISABLED and self._over.any():
             raise RuntimeError(
                 f"{self._over.sum()} games are over; call reset(options={{'reset_mask': ...}}) for them"
             )
-        self.seat.step(actions, np.flatnonzero(~self._over))
-        ended = np.flatnonzero(self.seat.done & ~self._over)
-        self._begin(np.flatnonzero(self._over))
+        waiting = self._over  # none with "SameStep"
+        self.seat.step(actions, np.flatnonzero(~waiting))
+        ended = np.flatnonzero(self.seat.done & ~waiting)
+        self._begin(np.flatnonzero(waiting))
         terminated = self.seat.done.copy()
-        truncated = self._out_of_steps(~self._over) & ~terminated
-        self._over = terminated | truncated
-        observation, infos = self._observe()
-        for name, values in self.seat.hand_results(ended).items() if len(ended) else ():
-            infos[name][ended] = values
-        return observation, self.seat.rewards, terminated, truncated, infos
-
-    def _step_and_begin(
-        self, actions: np.ndarray
-    ) -> tuple[Observation, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        self.seat.step(actions)
-        terminated = self.seat.done.copy()
-        truncated = self._out_of_steps(np.ones(self.num_envs, np.bool_)) & ~terminated
+        self._steps += ~waiting
+        truncated = ~waiting & ~terminated & (self._steps >= self._max_steps)
         over = terminated | truncated
-        ended = np.flatnonzero(over)
-        if not len(ended):
-            observation, infos = self._observe()
-        else:
-            final = self._final_infos(ended, over)
-            self._begin(ended)
+        if self.autoreset_mode == AutoresetMode.SAME_STEP:
+            final = self._final_infos(over) if over.any() else {}
+            self._begin(np.flatnonzero(over))
             observation, infos = self._observe()
             infos |= final
+        else:
+            self._over = over
+            observation, infos = self._observe()
+            for name, values in self.seat.hand_results(ended).items() if len(ended) else ():
+                infos[name][ended] = values
         return observation, self.seat.rewards, terminated, truncated, infos
 
     def _begin(self, games: np.ndarray) -> None:
         """Begin the next episode of these games."""
         self.seat.begin(games)
         self._steps[games] = 0
-
-    def _out_of_steps(self, stepped: np.ndarray) -> np.ndarray:
-        """Return which of the games that have just stepped reached the limit: bool (num_envs,)."""
-        self._steps += stepped
-        return stepped & (self._steps >= self._max_steps)
 
     def action_masks(self) -> np.ndarray:
         """Return the action masks: int8 (num_envs, 107)."""
@@ -213,21 +194,16 @@ class GinRummyVectorEnv(Seated, gymnasium.vector.VectorEnv[Observation, np.ndarr
         infos |= dict.fromkeys([f"_{name}" for name in infos], np.ones(self.num_envs, np.bool_))
         return self.seat.observe(masks), infos
 
-    def _final_infos(self, ended: np.ndarray, over: np.ndarray) -> dict[str, Any]:
-        """Return the final observations and infos of the games that ended, in Gymnasium's format."""
+    def _final_infos(self, over: np.ndarray) -> dict[str, Any]:
+        """Return the final observations and infos of the games that are over, in Gymnasium's format.
+
+        The infos are `hand_results`, undecided where time ran out, and the masks.
+        """
+        ended = np.flatnonzero(over)
         observations = self.seat.observe(self.seat.masks()[ended], ended)
         final_obs = np.full(self.num_envs, None, object)
         for index, game in enumerate(ended):
             final_obs[game] = row(observations, index)
-        return {
-            "final_obs": final_obs,
-            "_final_obs": over,
-            "final_info": self._final_info(ended, over),
-            "_final_info": over,
-        }
-
-    def _final_info(self, ended: np.ndarray, over: np.ndarray) -> dict[str, Any]:
-        """Return `hand_results` of the games that ended, undecided where time ran out, and their masks."""
         infos: dict[str, Any] = {}
         decided = self.seat.done[ended]
         for name, values in self.seat.hand_results(ended).items():
@@ -236,13 +212,4 @@ class GinRummyVectorEnv(Seated, gymnasium.vector.VectorEnv[Observation, np.ndarr
             infos[name] = np.zeros(self.num_envs, values.dtype)
             infos[name][ended] = values
             infos[f"_{name}"] = over
-        return infos
-
-
-def check_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
-    """Return the mode. Raises ValueError for an unknown mode."""
-    try:
-        return AutoresetMode(mode)
-    except ValueError:
-        choices = ", ".join(repr(each.value) for each in AutoresetMode)
-        raise ValueError(f"unknown autoreset_mode {mode!r}; choose from {choices}") from None
+        return {"final_obs": final_obs, "_final_obs": over, "final_info": infos, "_final_info": over}

@@ -36,20 +36,21 @@ from pathlib import Path
 
 import numpy as np
 
-from gin_env.estimators.frequencies import Frequencies, find_table
-from gin_env.estimators.odds_to_probabilities import write_odds_with_sum
+from gin_env.estimators.base import Memoryless
 from gin_env.estimators.turn_buckets import (
     BOTH,
     DISCARD_ONLY,
     NEITHER_SUITED,
     NEITHER_UNSUITED,
     UPCARD_ONLY,
-    ProductEstimator,
-    advance_products,
+    Frequencies,
+    find_table,
+    write_products,
 )
 from gin_env.game.cards import NUM_CARDS
-from gin_env.observations.knowledge import cards_missing, cards_unseen
-from gin_env.support.checks import check_integer
+from gin_env.observations.knowledge import cards_missing, cards_unseen, write_odds_with_sum
+from gin_env.observations.views import PlayerView
+from gin_env.support.checks import check_choice, check_integer
 from gin_env.support.compilation import kernel
 
 MIN_OBSERVATIONS = 50
@@ -57,7 +58,7 @@ _MOST = 100.0
 """Maximum factor by which a turn raises or lowers a card's odds."""
 
 
-class BayesEstimator(ProductEstimator):
+class BayesEstimator(Memoryless):
     """Paper 003's Bayesian estimator; the probabilities sum to the number of cards in the opponent's hand.
 
     Parameters
@@ -80,13 +81,15 @@ class BayesEstimator(ProductEstimator):
         likelihood: str = "odds",
     ) -> None:
         least = check_integer("least_observations", least_observations, 1, 1 << 31)
-        if likelihood not in LIKELIHOODS:
-            raise ValueError(f"unknown likelihood {likelihood!r}; choose from {', '.join(LIKELIHOODS)}")
+        check_choice("likelihood", likelihood, LIKELIHOODS)
         self._factors = LIKELIHOODS[likelihood](find_table(table), least)
         self._linear = likelihood == "paper"
 
-    def _write(self, views: np.ndarray, memory: np.ndarray, estimates: np.ndarray) -> None:
-        _advance(views, self._factors, self._linear, memory, estimates)
+    def estimate(self, view: PlayerView) -> np.ndarray:
+        """Return the probabilities, float32 (n, 52); see `Estimator.estimate`."""
+        estimates = np.empty((len(view), NUM_CARDS), np.float32)
+        _write_estimates(view.array, self._factors, self._linear, estimates)
+        return estimates
 
 
 def likelihood_ratios(frequencies: Frequencies, least_observations: int) -> np.ndarray:
@@ -95,7 +98,8 @@ def likelihood_ratios(frequencies: Frequencies, least_observations: int) -> np.n
     neither = [NEITHER_SUITED, NEITHER_UNSUITED]  # the paper does not distinguish them
     for counts in (seen, held):
         counts[..., neither] = counts[..., neither].sum(axis=-1, keepdims=True)
-    ratios = (held + 0.5) / (seen - held + 0.5) / frequencies.odds_before()
+    before = frequencies.held_before / (frequencies.seen_before - frequencies.held_before)
+    ratios = (held + 0.5) / (seen - held + 0.5) / before[:, None]
     return np.where(seen >= least_observations, np.clip(ratios, 1 / _MOST, _MOST), 1.0)
 
 
@@ -137,13 +141,12 @@ def write_shares(products, unseen: int, known: int, total: int, row) -> None:
 
 
 @kernel
-def _advance(views, factors, linear, memory, estimates):
-    buffer = np.empty(NUM_CARDS)
+def _write_estimates(views, factors, linear, estimates):
+    products, buffer = np.empty(NUM_CARDS), np.empty(NUM_CARDS)
     for index in range(len(views)):
         view = views[index]
         public = view.public
-        advance_products(public, view.player, factors, memory[index])
-        products = memory[index].products
+        write_products(public, view.player, factors, products)
         unseen = cards_unseen(public, view.private, view.player)
         known = np.int64(public.shown[1 - view.player])
         missing = cards_missing(public, view.player)

@@ -35,16 +35,17 @@ from pathlib import Path
 
 import numpy as np
 
+from gin_env.estimators.base import Memoryless
 from gin_env.estimators.bayes import MIN_OBSERVATIONS, likelihoods_of_turns
-from gin_env.estimators.frequencies import Frequencies, find_table
-from gin_env.estimators.turn_buckets import ProductEstimator, advance_products
+from gin_env.estimators.turn_buckets import Frequencies, find_table, write_products
 from gin_env.game.cards import NUM_CARDS, count_cards
 from gin_env.observations.knowledge import cards_missing, cards_unseen
+from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_number, check_switch
 from gin_env.support.compilation import kernel
 
 
-class BayesIsruEstimator(ProductEstimator):
+class BayesIsruEstimator(Memoryless):
     """Paper 002's estimator; the sum is not normalised.
 
     Parameters
@@ -67,8 +68,11 @@ class BayesIsruEstimator(ProductEstimator):
             else relative_likelihoods(frequencies)
         )
 
-    def _write(self, views: np.ndarray, memory: np.ndarray, estimates: np.ndarray) -> None:
-        _advance(views, self._factors, self._alpha, self._normalised, memory, estimates)
+    def estimate(self, view: PlayerView) -> np.ndarray:
+        """Return the probabilities, float32 (n, 52); see `Estimator.estimate`."""
+        estimates = np.empty((len(view), NUM_CARDS), np.float32)
+        _write_estimates(view.array, self._factors, self._alpha, self._normalised, estimates)
+        return estimates
 
 
 def relative_likelihoods(frequencies: Frequencies) -> np.ndarray:
@@ -79,33 +83,22 @@ def relative_likelihoods(frequencies: Frequencies) -> np.ndarray:
 
 
 @kernel
-def write_bounded(
-    products, unseen: int, known: int, missing: int, alpha: float, normalised: bool, row
-) -> None:
-    """Write g(share * product) into float32 (52,) for unseen cards, 1 for known ones, 0 for the others."""
-    total = float(count_cards(unseen))
-    if normalised:
-        total = 0.0
-        for card in range(NUM_CARDS):
-            total += (unseen >> card & 1) * products[card]
-    share = missing / total if total > 0 else 0.0
-    for card in range(NUM_CARDS):
-        likelihood = share * products[card]
-        row[card] = (known >> card & 1) + (unseen >> card & 1) * likelihood / np.sqrt(alpha + likelihood**2)
-
-
-@kernel
-def _advance(views, factors, alpha, normalised, memory, estimates):
+def _write_estimates(views, factors, alpha, normalised, estimates):
+    """Write g(share * product) for unseen cards, 1 for known ones, 0 for the others."""
+    products = np.empty(NUM_CARDS)
     for index in range(len(views)):
         view = views[index]
         public = view.public
-        advance_products(public, view.player, factors, memory[index])
-        write_bounded(
-            memory[index].products,
-            cards_unseen(public, view.private, view.player),
-            np.int64(public.shown[1 - view.player]),
-            cards_missing(public, view.player),
-            alpha,
-            normalised,
-            estimates[index],
-        )
+        write_products(public, view.player, factors, products)
+        unseen = cards_unseen(public, view.private, view.player)
+        known = np.int64(public.shown[1 - view.player])
+        total = float(count_cards(unseen))
+        if normalised:
+            total = 0.0
+            for card in range(NUM_CARDS):
+                total += (unseen >> card & 1) * products[card]
+        share = cards_missing(public, view.player) / total if total > 0 else 0.0
+        for card in range(NUM_CARDS):
+            likelihood = share * products[card]
+            bounded = likelihood / np.sqrt(alpha + likelihood**2)
+            estimates[index, card] = (known >> card & 1) + (unseen >> card & 1) * bounded

@@ -31,14 +31,13 @@ from typing import Any
 import numpy as np
 
 from gin_env import estimators
-from gin_env.estimators.neural import with_known_cards
-from gin_env.estimators.public_history import first_hands, known_cards
+from gin_env.estimators.public_history import first_hands, known_cards, with_known_cards
 from gin_env.estimators.registry import ESTIMATORS
 from gin_env.game.cards import NUM_CARDS
 from gin_env.game.rules import MAX_TURNS
 from gin_env.observations.views import PlayerView
 from gin_env.support.array_files import ArrayFileError, ArrayFormat
-from gin_env.support.checks import check_number
+from gin_env.support.checks import check_choice, check_number
 from gin_env.support.specs import NamedObject
 
 MEMBERS = ("bayes", "nn", "shankar-cnn")
@@ -79,8 +78,7 @@ class EnsembleEstimator(NamedObject):
         table: str | Path | None = None,
         rate: float = 1.0,
     ) -> None:
-        if switching not in SWITCHING:
-            raise ValueError(f"unknown switching {switching!r}; choose from {', '.join(SWITCHING)}")
+        check_choice("switching", switching, SWITCHING)
         if not members:
             raise ValueError("members must name at least one estimator")
         if switching != "adaptive" and tuple(members) != MEMBERS:
@@ -125,7 +123,7 @@ class EnsembleEstimator(NamedObject):
 
     def _mix(self, view: PlayerView, estimates: list[np.ndarray], scores: np.ndarray | float) -> np.ndarray:
         with np.errstate(divide="ignore"):
-            logs = np.log(self.weights[view.records["public"]["turn"]]) + scores
+            logs = np.log(self.weights[view.array["public"]["turn"]]) + scores
         weights = np.exp(logs - logs.max(axis=1, keepdims=True))
         weights /= weights.sum(axis=1, keepdims=True)
         mixed = np.einsum("nk,knc->nc", weights.astype(np.float32), np.stack(estimates))
@@ -133,7 +131,7 @@ class EnsembleEstimator(NamedObject):
 
     def _learn(self, view: PlayerView, memory: np.ndarray) -> None:
         """Score the members' last estimates by the card that the player has since drawn from the stock."""
-        hands, private = first_hands(view), view.records["private"]
+        hands, private = first_hands(view), view.array["private"]
         draws = private["num_stock_draws"].astype(np.int64)
         new = np.flatnonzero((memory["first_hand"] == hands) & (draws == memory["draws"] + 1))
         if len(new):

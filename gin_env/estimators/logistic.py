@@ -31,21 +31,16 @@ Results: docs/results/estimators.md, "All metrics" and "Time".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from gin_env.estimators.base import Memoryless
-from gin_env.estimators.odds_to_probabilities import write_odds_with_sum
 from gin_env.game.actions import DRAW_UPCARD, PASS, is_discard
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, card_bit, lowest_card
 from gin_env.game.history import first_mover, next_mover, upcard_after
-from gin_env.observations.knowledge import cards_missing, cards_unseen
+from gin_env.observations.knowledge import cards_missing, cards_unseen, write_odds_with_sum
+from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_number, check_switch
 from gin_env.support.compilation import kernel
-
-if TYPE_CHECKING:
-    from gin_env.observations.views import PlayerView
 
 _LARGEST_VALUE = 500.0
 """Limit of the values; beyond it the likelihood is 1 in any case and the exponential would overflow."""
@@ -81,7 +76,7 @@ class LogisticEstimator(Memoryless):
     def estimate(self, view: PlayerView) -> np.ndarray:
         """Return the probabilities, float32 (n, 52); see `Estimator.estimate`."""
         estimates = np.empty((len(view), NUM_CARDS), np.float32)
-        _write_estimates(view.records, *self._changes, self._normalised, estimates)
+        _write_estimates(view.array, *self._changes, self._normalised, estimates)
         return estimates
 
 

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from gin_env.estimators.neural import NUM_INPUTS
 from gin_env.estimators.public_history import CARD_FEATURES, POSITION_FEATURES, card_features
 from gin_env.estimators.shankar import shankar_images
-from gin_env.estimators.turn_inputs import NUM_INPUTS
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS
 from gin_env.observations.views import PlayerView
 from gin_env.support.tensor_files import NetworkFormat

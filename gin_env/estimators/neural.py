@@ -28,16 +28,15 @@ Results: docs/results/estimators.md, "All metrics" and docs/results/francis2021.
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from gin_env.estimators.base import Memoryless
-from gin_env.estimators.public_history import hash_turns, known_cards, opponent_turns
+from gin_env.estimators.public_history import hash_turns, known_cards, opponent_turns, with_known_cards
 from gin_env.estimators.registry import ESTIMATORS
-from gin_env.estimators.turn_inputs import walk_turns
-from gin_env.game.cards import NUM_CARDS
+from gin_env.game.cards import NUM_CARDS, card_columns
 from gin_env.observations.views import PlayerView
 
 
@@ -46,27 +45,29 @@ class _NetworkEstimator(Memoryless):
 
     Parameters
     ----------
-    weights : the name of a packaged set of weights, by the observed players or a
+    weights : the name of a packaged set of weights, by the observed players, or a
         file of ``python -m research train estimator``.
+
+    Raises ImportError without torch, FileNotFoundError or ValueError for a file that is missing or unusable.
     """
 
     name = ""
 
     def __init__(self, weights: str = "simple") -> None:
-        self.network, self.provenance = find_weights(self.name, weights)
+        from gin_env.estimators.networks import load
+
+        path = ESTIMATORS.file(self.name, "weights", weights)
+        self.network: Any
+        self.network, self.provenance = load(self.name, path)
 
     def estimate(self, view: PlayerView) -> np.ndarray:
         """float32 (n, 52), see `Estimator.estimate`."""
         from gin_env.estimators.networks import predict
 
-        held, unseen, missing = known_cards(view)
-        probabilities = predict(
-            lambda *data: self.network.card_logits(*data).sigmoid(),
-            unseen,
-            missing,
-            *self.network.inputs(view),
-        )
-        return np.where(unseen, probabilities, held).astype(np.float32)
+        _, unseen, missing = known_cards(view)
+        inputs = unseen, missing, *self.network.inputs(view)
+        probabilities = predict(lambda *batch: self.network.card_logits(*batch).sigmoid(), *inputs)
+        return with_known_cards(probabilities, view)
 
 
 class ShankarCnnEstimator(_NetworkEstimator):
@@ -86,6 +87,7 @@ class SuitEquivariantEstimator(_NetworkEstimator):
 
 # --- nn -------------------------------------------------------------------------------------------------
 
+NUM_INPUTS = 3 * NUM_CARDS + 1
 NN_MEMORY = np.dtype(
     [
         ("turns", np.int64),  # number of the opponent's turns in the estimate
@@ -120,27 +122,52 @@ class NnEstimator(_NetworkEstimator):
         estimate = memory["estimate"].copy()
         walk_turns(view, self.network.probabilities, done, estimate)
         memory["turns"], memory["history"], memory["estimate"] = counts, hash_turns(turns, counts), estimate
-        held, unseen, missing = known_cards(view)
+        _, unseen, missing = known_cards(view)
         share = missing / np.maximum(unseen.sum(axis=1), 1)
-        return np.where(unseen, np.where(counts[:, None] > 0, estimate, share[:, None]), held).astype(
-            np.float32
-        )
+        return with_known_cards(np.where(counts[:, None] > 0, estimate, share[:, None]), view)
 
 
-# --- Shared by all of them ------------------------------------------------------------------------------
+def turn_inputs(turns: np.ndarray, before: np.ndarray | None, view: PlayerView) -> np.ndarray:
+    """Return the inputs, float32 (n, NUM_INPUTS), for `OPPONENT_TURN` records (n,).
 
-
-def with_known_cards(probabilities: np.ndarray, view: PlayerView) -> np.ndarray:
-    """Return the probabilities (n, 52), set to 0 or 1 for the cards whose place the player knows."""
-    held, unseen, _ = known_cards(view)
-    return np.where(unseen, probabilities, held).astype(np.float32)
-
-
-def find_weights(name: str, weights: str | Path) -> tuple[Any, dict[str, Any]]:
-    """Return the network and its provenance for a `weights` parameter: a packaged set, or a file.
-
-    Raises ImportError without torch, FileNotFoundError or ValueError for a file that is missing or unusable.
+    `before` are the estimates (n, 52) before the turn, or None for the uniform estimate before the first.
     """
-    from gin_env.estimators.networks import load
+    cards = np.arange(NUM_CARDS)
+    held, out = card_columns(turns["held"]), card_columns(turns["out"])
+    if before is None:
+        missing = view.array["public"]["rules"]["hand_size"][:, None] - held.sum(axis=1, keepdims=True)
+        before = missing / np.maximum((~held & ~out).sum(axis=1, keepdims=True), 1)
+    return np.concatenate(
+        [
+            turns["upcard"][:, None] == cards,
+            turns["took"][:, None],
+            turns["discard"][:, None] == cards,
+            np.where(held, 1, np.where(out, 0, before)),
+        ],
+        axis=1,
+        dtype=np.float32,
+    )
 
-    return load(name, ESTIMATORS.file(name, "weights", weights))
+
+def walk_turns(
+    view: PlayerView,
+    predict: Callable[[np.ndarray], np.ndarray] | None,
+    done: np.ndarray,
+    estimate: np.ndarray,
+) -> np.ndarray:
+    """Process the opponents' turns in order, from turn `done` (n,) of each view.
+
+    Returns the inputs of the last turn, float32 (n, NUM_INPUTS). `predict` computes estimates (k, 52) from
+    `turn_inputs`; `estimate` (n, 52) is updated in place. Without `predict` the estimate before each turn is
+    uniform. For views without new turns, the inputs are not set and the estimate is unchanged.
+    """
+    turns, counts = opponent_turns(view)
+    inputs = np.empty((len(view), NUM_INPUTS), np.float32)
+    for step in range(turns.shape[1]):
+        now = np.flatnonzero((done <= step) & (step < counts))
+        if len(now):
+            before = estimate[now] if step and predict is not None else None
+            inputs[now] = rows = turn_inputs(turns[now, step], before, view[now])
+            if predict is not None:
+                estimate[now] = predict(rows)
+    return inputs

@@ -11,9 +11,9 @@ _FREQUENCIES = {"table": "data/frequencies_{}.npz"}
 ESTIMATORS: Registry[Any] = Registry(
     "gin_env.estimators",
     {
-        "uniform": Declaration("uniform:UniformEstimator", summary="Every unknown card equally likely"),
+        "uniform": Declaration("extremes:UniformEstimator", summary="Every unknown card equally likely"),
         "omniscient": Declaration(
-            "omniscient:OmniscientEstimator", summary="The true hand, for comparisons only"
+            "extremes:OmniscientEstimator", summary="The true hand, for comparisons only"
         ),
         "logistic": Declaration(
             "logistic:LogisticEstimator",

@@ -1,11 +1,17 @@
-"""Buckets of the opponent's turns (papers 002 and 003), and products of factors over the turns of a hand.
+"""Buckets of the opponent's turns (papers 002 and 003), their frequencies, and products over a hand's turns.
 
 The public part of an opponent's turn is: whether they took the upcard or drew from the stock, the upcard they
 could take, and their discard. For a card that they might hold, the turn falls into one of the buckets
 ``[took, rank of the upcard, rank of the discard, rank of the card, suit relation]``; the suit relations are
 `BOTH` to `NEITHER_UNSUITED`.
 
-``bayes`` and ``bayes-isru`` have a factor for each bucket. For each card, `advance_products` multiplies the
+`Frequencies` counts how often a card is held after a turn. Papers 002 and 003 both count "10,000 games" of
+two Simple players; ``bayes-isru`` and ``bayes`` work on the same packaged table. A card counts as seen if,
+after a completed turn that did not end the hand, its place is unknown to the player who watched the turn; as
+held if the player whose turn it was has it then. The same is counted for the time before the turn, by rank
+alone: the information in a turn is the change of this probability.
+
+``bayes`` and ``bayes-isru`` have a factor for each bucket. For each card, `write_products` multiplies the
 factors of all turns. The product depends only on public information, not on the player's own hand or the
 order of the turns.
 """
@@ -14,19 +20,18 @@ order of the turns.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from gin_env.estimators.registry import ESTIMATORS
 from gin_env.game.actions import DRAW_UPCARD, is_discard
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from gin_env.game.history import first_mover, next_mover
-from gin_env.game.streams import mix
+from gin_env.support.array_files import ArrayFileError, ArrayFormat
 from gin_env.support.compilation import kernel
-from gin_env.support.specs import NamedObject
-
-if TYPE_CHECKING:
-    from gin_env.observations.views import PlayerView
 
 # Suit relations of a card to the upcard and the discard of a turn.
 BOTH = 0  # of the suit of both
@@ -39,38 +44,68 @@ NUM_RELATIONS = 5
 BUCKETS = (2, NUM_RANKS, NUM_RANKS, NUM_RANKS, NUM_RELATIONS)
 """Shape of a table with an entry for each bucket."""
 
-PRODUCT_MEMORY = np.dtype(
-    [
-        ("events", np.int64),  # number of history entries in the products
-        ("history", np.uint64),  # hash of these entries
-        ("mover", np.int64),  # player to act after them
-        ("products", np.float64, (NUM_CARDS,)),
-    ],
-    align=True,
+FORMAT = ArrayFormat(
+    kind="table of frequencies",
+    version=1,
+    arrays={
+        "seen": (np.uint32, BUCKETS),
+        "held": (np.uint32, BUCKETS),
+        "seen_before": (np.int64, (NUM_RANKS,)),
+        "held_before": (np.int64, (NUM_RANKS,)),
+    },
+    described={"games": int, "turns": int, "opponents": list, "seed": int},
+    command="python -m research train estimator bayes",
 )
-"""The memory of an estimator that multiplies factors. A new record has events = 0 and no products."""
 
 
-class ProductEstimator(NamedObject):
-    """Base class of ``bayes`` and ``bayes-isru``: their memory, and estimates by way of a new memory."""
+@dataclass(frozen=True)
+class Frequencies:
+    """Counts by bucket, with their provenance."""
 
-    def estimate(self, view: PlayerView) -> np.ndarray:
-        """Return the probabilities, float32 (n, 52); see `Estimator.estimate`."""
-        return self.advance(view, self.new_memory(len(view)))
+    seen: np.ndarray
+    """int64 `BUCKETS`: cards of unknown place after turns of this bucket."""
+    held: np.ndarray
+    """int64 `BUCKETS`: the number of those cards that the opponent held."""
+    seen_before: np.ndarray
+    """int64 (13,): cards of each rank whose place was unknown before the turn."""
+    held_before: np.ndarray
+    """int64 (13,): the number of those cards that the opponent held."""
+    metadata: dict[str, Any]
 
-    def new_memory(self, count: int) -> np.ndarray:
-        """Return `PRODUCT_MEMORY` records (count,)."""
-        return np.zeros(count, PRODUCT_MEMORY)
+    def save(self, path: str | Path) -> None:
+        """Write the table to a file (.npz)."""
+        counts = {name: getattr(self, name).astype(kind) for name, (kind, _) in FORMAT.arrays.items()}
+        FORMAT.write(path, counts, self.metadata)
 
-    def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
-        """Return the probabilities, float32 (n, 52); see `Estimator.advance`."""
-        estimates = np.empty((len(view), NUM_CARDS), np.float32)
-        self._write(view.records, memory, estimates)
-        return estimates
+    @classmethod
+    def load(cls, path: str | Path) -> Frequencies:
+        """Return a table read from a file.
 
-    def _write(self, views: np.ndarray, memory: np.ndarray, estimates: np.ndarray) -> None:
-        """Update the memory to the views and write this estimator's estimates from the products."""
-        raise NotImplementedError
+        Raises FileNotFoundError, or ArrayFileError for a file that is damaged or of another version.
+        """
+        arrays, metadata = FORMAT.read(path)
+        counts = {name: array.astype(np.int64) for name, array in arrays.items()}
+        seen_before, held_before = counts["seen_before"], counts["held_before"]
+        if (counts["held"] > counts["seen"]).any() or not (
+            (held_before > 0) & (held_before < seen_before)
+        ).all():
+            raise ArrayFileError(f"{path} is damaged: its counts are inconsistent")
+        return cls(**counts, metadata=metadata)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.metadata['turns']:,} turns of {self.metadata['games']:,} games, "
+            f"{'+'.join(self.metadata['opponents'])}, seed {self.metadata['seed']}: "
+            f"{(self.seen > 0).sum():,} of {self.seen.size:,} buckets seen"
+        )
+
+
+def find_table(table: str | Path) -> Frequencies:
+    """Return the table for an estimator's `table` parameter: the name of a packaged table, or a file.
+
+    Raises TypeError, FileNotFoundError or ValueError if it is neither.
+    """
+    return Frequencies.load(ESTIMATORS.file("bayes", "table", table))
 
 
 @kernel
@@ -95,15 +130,6 @@ def offered_upcard(public, discard: int) -> int:
 
 
 @kernel
-def _hash_history(public, player: int, events: int) -> int:
-    """Return a hash, uint64, of the first `events` entries of the history, as seen by `player`."""
-    key = mix(np.uint64(public.first_upcard), np.uint64(2 * public.dealer + player))
-    for index in range(events):
-        key = mix(key, np.uint64(public.history[index]))
-    return key
-
-
-@kernel
 def _multiply_turn(public, discard: int, factors, products) -> None:
     """Multiply `products` (52,) by the factors of the turn whose discard is the history's entry `discard`."""
     upcard = offered_upcard(public, discard)
@@ -117,22 +143,15 @@ def _multiply_turn(public, discard: int, factors, products) -> None:
 
 
 @kernel
-def advance_products(public, player: int, factors, memory) -> None:
-    """Update the products of the opponent's turns, a `PRODUCT_MEMORY` record, to the current position.
+def write_products(public, player: int, factors, products) -> None:
+    """Write the product of the factors of the opponent's turns in this hand for each card, float64 (52,).
 
-    `factors` is float64 of shape `BUCKETS`. A memory that does not match the beginning of this
-    hand is reset.
+    `factors` is float64 of shape `BUCKETS`.
     """
-    known = memory.events
-    if known == 0 or known > public.history_length or memory.history != _hash_history(public, player, known):
-        known = 0
-        memory.mover = first_mover(public)
-        memory.products[:] = 1.0
-    for index in range(known, public.history_length):
+    products[:] = 1.0
+    mover = first_mover(public)
+    for index in range(public.history_length):
         action = public.history[index]
-        if is_discard(action) and memory.mover != player:
-            _multiply_turn(public, index, factors, memory.products)
-        memory.mover = next_mover(action, memory.mover)
-    if memory.events != public.history_length or known == 0:
-        memory.events = public.history_length
-        memory.history = _hash_history(public, player, memory.events)
+        if is_discard(action) and mover != player:
+            _multiply_turn(public, index, factors, products)
+        mover = next_mover(action, mover)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.game.engine import (
-    deal,
     final_score,
     game_is_over,
     game_winner,
@@ -57,12 +56,6 @@ def start_games(state, games, seeds, episodes, twins, done):
     for k in range(len(games)):
         start_episode(state[games[k]], seeds[k], episodes[k], twins[k])
         done[games[k]] = False
-
-
-@kernel
-def deal_game(state, game):
-    """Deal the hand of one game again, from its deck."""
-    deal(state[game])
 
 
 @kernel

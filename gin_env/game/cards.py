@@ -32,6 +32,12 @@ KINGS = ACES << (NUM_RANKS - 1)
 CARD_VALUES = np.array([min(rank + 1, 10) for rank in range(NUM_RANKS)] * NUM_SUITS, np.uint8)
 """uint8 (52,): deadwood points of each card: ace 1, number cards their number, T J Q K 10."""
 
+CARDS_UP_TO = np.array(
+    [sum(1 << card for card in range(NUM_CARDS) if CARD_VALUES[card] <= points) for points in range(11)],
+    np.int64,
+)
+"""int64 (11,): for each number of points from 0 to 10, the cards that are worth at most that."""
+
 # uint8 (8192,): total points of the cards in each 13-bit mask of one suit (at most 85).
 _SUIT_VALUES = (
     (np.arange(1 << NUM_RANKS)[:, None] >> np.arange(NUM_RANKS) & 1) @ CARD_VALUES[:NUM_RANKS]

@@ -60,7 +60,11 @@ def check_deal_options(
         dealer = check_dealer(dealer)
     if deck is None:
         return [], dealer
-    if not _is_list_of_decks(deck):
+    if not isinstance(deck, Sequence | np.ndarray) or isinstance(deck, str):
+        raise TypeError(f"options['deck'] must be a sequence of card ids (or a list of decks), not {deck!r}")
+    if len(deck) == 0:
+        raise ValueError("options['deck'] is empty: pass the card ids, or omit the option")
+    if not isinstance(deck[0], Sequence | np.ndarray) or isinstance(deck[0], str):
         return [check_deck(deck, rules)], dealer
     if not whole_game:
         raise ValueError(
@@ -68,15 +72,3 @@ def check_deal_options(
             "give one deck, or make the environment with episode='game'"
         )
     return [check_deck(one, rules) for one in deck], dealer
-
-
-def _is_list_of_decks(deck: Any) -> bool:
-    """Return whether the option holds several decks: whether its first element is itself a deck.
-
-    Raises ValueError for an empty list, TypeError for anything that is not a list.
-    """
-    if not isinstance(deck, Sequence | np.ndarray) or isinstance(deck, str):
-        raise TypeError(f"options['deck'] must be a sequence of card ids (or a list of decks), not {deck!r}")
-    if len(deck) == 0:
-        raise ValueError("options['deck'] is empty: pass the card ids, or omit the option")
-    return isinstance(deck[0], Sequence | np.ndarray) and not isinstance(deck[0], str)

@@ -52,11 +52,6 @@ def _meld_mates(card: int) -> int:
 
 MELD_MATES = np.array([_meld_mates(card) for card in range(NUM_CARDS)], np.int64)
 """int64 (52,): for each card, the cards that share some meld of three with it."""
-CARDS_UP_TO = np.array(
-    [sum(1 << card for card in range(NUM_CARDS) if CARD_VALUES[card] <= points) for points in range(11)],
-    np.int64,
-)
-"""int64 (11,): for each number of points from 0 to 10, the cards that are worth at most that."""
 
 
 @kernel

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.game.actions import DRAW_UPCARD, PASS
-from gin_env.game.cards import CARD_VALUES, NUM_CARDS, count_cards
+from gin_env.game.cards import CARD_VALUES, CARDS_UP_TO, count_cards
 from gin_env.game.history import first_mover
 from gin_env.support.compilation import kernel
 
@@ -44,11 +44,6 @@ LOW_POINTS = 4
 _NOTHING = np.zeros(1, MEMORY)
 _POINTS = np.tile(CARD_VALUES, 2)
 """(104,): the points of the card of each discard and knock."""
-_CARDS_ABOVE = np.array(
-    [sum(1 << card for card in range(NUM_CARDS) if CARD_VALUES[card] > points) for points in range(11)],
-    np.int64,
-)
-"""int64 (11,): for each number of points from 0 to 10, the cards that count more."""
 
 
 @kernel
@@ -73,7 +68,7 @@ def remember_hand(game) -> None:
         memory.run_cards = _add(memory.run_cards, count_cards(runs))
         memory.upcards_kept = _add(memory.upcards_kept, count_cards(kept))
         memory.upcards_melded = _add(memory.upcards_melded, count_cards(kept & (sets | runs)))
-        memory.high_cards = _add(memory.high_cards, count_cards(others & _CARDS_ABOVE[last_points]))
+        memory.high_cards = _add(memory.high_cards, count_cards(others & ~CARDS_UP_TO[last_points]))
     if public.knocker < 0:
         return
     memory = public.memory[public.knocker]
@@ -120,13 +115,3 @@ def remember_actions(public, player: int, memory):
     memory.low_discards = _add(memory.low_discards, low)
     memory.rising_discards = _add(memory.rising_discards, rising)
     return last
-
-
-@kernel
-def copy_memory(ended, following) -> None:
-    """Write what the first game of `ended`, at the end of its hand, passes on into games of the next hand."""
-    remember_hand(ended[0])
-    public = ended[0].public
-    for index in range(len(following)):
-        for player in range(2):
-            following[index].public.memory[player] = public.memory[player]

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias, get_args, get_type_hints
 import numpy as np
 
 from gin_env.game.cards import CARD_VALUES, NUM_RANKS, NUM_SUITS, SUITS, deck_cards
-from gin_env.support.checks import check_choice, is_integer, unknown
+from gin_env.support.checks import check_choice, check_integer, check_switch, unknown
 from gin_env.support.compilation import kernel
 
 MAX_HAND_SIZE = 10
@@ -183,21 +183,12 @@ class Rules:
     @staticmethod
     def _checked(field: Field[Any], value: Any) -> bool | int | str:
         """Return the value of one field, converted as annotated. Raises TypeError or ValueError."""
+        name = f"Rules.{field.name}"
         if field.type == "bool":
-            if not isinstance(value, bool | np.bool_):
-                raise TypeError(f"Rules.{field.name} must be True or False, not {value!r}")
-            return bool(value)
+            return check_switch(name, value)
         if field.name in CHOICES:
-            if not isinstance(value, str) or value not in CHOICES[field.name]:
-                choices = ", ".join(map(repr, CHOICES[field.name]))
-                raise ValueError(f"Rules.{field.name} must be one of {choices}, not {value!r}")
-            return value
-        if not is_integer(value):
-            raise TypeError(f"Rules.{field.name} must be an integer, not {value!r}")
-        least, most = BOUNDS[field.name]
-        if not least <= value <= most:
-            raise ValueError(f"Rules.{field.name} must be from {least} to {most}, not {value}")
-        return int(value)
+            return check_choice(name, value, CHOICES[field.name])
+        return check_integer(name, value, *BOUNDS[field.name])
 
     def _check_together(self) -> None:
         """Raise ValueError for rules that do not fit together."""
@@ -362,15 +353,6 @@ def _rules_of(record: bytes) -> Rules:
             raise ValueError(f"Rules.{name} must have a code below {len(choices)}, not {values[name]}")
         values[name] = choices[values[name]]
     return Rules(**values)
-
-
-def rules_option(rules: Rules | None) -> str:
-    """Return the option for these rules at the end of a command; an empty text for the default.
-
-    >>> rules_option(Rules(knock_limit=7)), rules_option(None)
-    (' --rules knock_limit=7', '')
-    """
-    return "" if rules in (None, Rules()) else f" --rules {rules.text}"
 
 
 CHOICES: dict[str, tuple[str, ...]] = {

@@ -42,6 +42,7 @@ def rules_in_words(rules: Rules | None = None) -> str:
         "First the player who did not deal may take the upcard or pass, then the dealer may; if both "
         "pass, the other player must draw from the stock. From then on a "
     )
+    double = "All these points double if the first upcard is a spade."
     words = f"""\
 Gin Rummy for two players, with {rules.deck_size} cards: ranks {" ".join(RANKS[: rules.ranks])} (ace low) in \
 the suits {suits}. TH is the ten of hearts.
@@ -55,7 +56,7 @@ of deadwood. {_oklahoma_in_words(rules)}Both hands are melded at their best; the
 cards on the knocker's melds, unless the knocker has gin (no deadwood).
 {_gin_in_words(rules)} Otherwise the knocker scores the difference if their deadwood is \
 {"lower" if rules.undercut_on_tie else "not higher"}; if not, the other player undercuts and scores \
-{rules.undercut_bonus} and the difference. {_double_in_words(rules)}
+{rules.undercut_bonus} and the difference. {double if rules.spades_double else ""}
 A hand is void if no more than {rules.stock_floor} cards are left in the stock after a turn. \
 {rules.target_score} points win the game."""
     bonuses = _bonuses_in_words(rules)
@@ -79,10 +80,6 @@ def _gin_in_words(rules: Rules) -> str:
     if rules.big_gin_bonus:
         words += f" It scores {rules.big_gin_bonus} instead of {rules.gin_bonus} if the discard fits in too."
     return words
-
-
-def _double_in_words(rules: Rules) -> str:
-    return "All these points double if the first upcard is a spade." if rules.spades_double else ""
 
 
 def _bonuses_in_words(rules: Rules) -> str:

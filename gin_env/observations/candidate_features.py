@@ -19,13 +19,14 @@ import numpy as np
 from gin_env.game.cards import (
     ACES,
     CARD_VALUES,
+    CARDS_UP_TO,
     NUM_CARDS,
     NUM_RANKS,
     count_cards,
     lowest_card,
     total_value,
 )
-from gin_env.game.hands import CARDS_UP_TO, MELD_MATES, highest_value, meld_completions, unmelded_cards
+from gin_env.game.hands import MELD_MATES, highest_value, meld_completions, unmelded_cards
 from gin_env.game.melds import min_deadwood
 from gin_env.game.state import OFFER
 from gin_env.observations.knowledge import cards_unseen
@@ -79,11 +80,9 @@ LAYOUT = _layout()
 """The numbers of a row: name -> slice.
 
 The first twelve describe the hand that the candidate leaves (`write_hand`), the others the card that moves
-(`write_card`): its rank as one of 13, the share of the sets and of the runs with it that are still possible
-for the opponent, whether it is in the pile, and for each of six groups of cards five numbers around it: how
-many of its rank are there (/ 3), and whether the cards 1 below, 1 above, 2 below and 2 above in its suit are.
-The last number distinguishes the two rows of a draw. Without it, a network cannot know that a card from the
-stock is about to improve the second hand.
+(`write_card`). The five numbers around it say how many of its rank are in a group of cards (/ 3), and whether
+the cards 1 below, 1 above, 2 below and 2 above in its suit are. The last number distinguishes the two rows of
+a draw. Without it, a network cannot know that a card from the stock is about to improve the second hand.
 """
 NUM_FEATURES = LAYOUT["leaves_upcard"].stop
 
@@ -233,7 +232,9 @@ def write_surroundings(row: np.ndarray, start: int, card: int, mask: int) -> Non
 
 
 @kernel
-def write_card(row: np.ndarray, card: int, hand: int, unseen: int, public, player: int) -> None:
+def write_card(
+    row: np.ndarray, card: int, hand: int, unseen: int, public, player: int, leaves_upcard: bool
+) -> None:
     """Describe the card that moves: the opponent's possible melds with it, and the actions around it."""
     opponent = 1 - player
     row[_AT.rank : _AT.rank + NUM_RANKS] = 0
@@ -253,13 +254,7 @@ def write_card(row: np.ndarray, card: int, hand: int, unseen: int, public, playe
     write_surroundings(row, _AT.around_in_hand, card, hand)
     write_surroundings(row, _AT.around_unseen, card, unseen)
     row[_AT.in_pile] = np.int64(public.pile) >> card & 1
-    row[_AT.leaves_upcard] = 0
-
-
-@kernel
-def mark_left_upcard(row: np.ndarray) -> None:
-    """Say that the row leaves the upcard."""
-    row[_AT.leaves_upcard] = 1
+    row[_AT.leaves_upcard] = leaves_upcard
 
 
 @kernel

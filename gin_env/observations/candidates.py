@@ -30,7 +30,7 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
-from gin_env.game.cards import NUM_CARDS, card_bit, lowest_card
+from gin_env.game.cards import card_bit, lowest_card
 from gin_env.game.engine import discards_allowed
 from gin_env.game.hands import decline, least_deadwood_discard, meld_completions
 from gin_env.game.melds import deadwood_after_discards, min_deadwood
@@ -42,7 +42,6 @@ from gin_env.observations.candidate_features import (
     NUM_CONTEXT,
     NUM_FEATURES,
     describe_hand,
-    mark_left_upcard,
     part,
     write_card,
     write_context,
@@ -52,28 +51,8 @@ from gin_env.observations.knowledge import cards_unseen
 from gin_env.observations.memory import NUM_MEMORY, write_memory
 from gin_env.support.compilation import kernel
 
-__all__ = [
-    "CONTEXT",
-    "DISCARD_ROWS",
-    "DRAW_ROWS",
-    "ENTRIES",
-    "LAYOUT",
-    "MEANINGS",
-    "NO_ACTION",
-    "NUM_CONTEXT",
-    "NUM_FEATURES",
-    "are_discarding",
-    "candidate_rows",
-    "check_arrays",
-    "check_written",
-    "draw_and_discard_masks",
-    "new_arrays",
-    "part",
-    "write_candidates",
-    "write_context",
-    "write_discards",
-    "write_draws",
-]
+# The names of `candidate_features` that users find here.
+__all__ = ["CONTEXT", "LAYOUT", "MEANINGS", "NUM_CONTEXT", "NUM_FEATURES", "part", "write_context"]
 
 DISCARD_ROWS = 11
 DRAW_ROWS = 2
@@ -116,7 +95,7 @@ def write_discards(
         bit = remaining & -remaining
         card = lowest_card(bit)
         describe_hand(rows[index], hand ^ bit, deadwood[card], least, unseen, limit, after, card)
-        write_card(rows[index], card, hand ^ bit, unseen, public, player)
+        write_card(rows[index], card, hand ^ bit, unseen, public, player, False)
         actions[index, 0] = card
         if deadwood[card] <= limit:
             actions[index, 1] = KNOCK + card
@@ -146,11 +125,10 @@ def write_draws(
     least = min(left, min_deadwood(hand))
     taken = (hand | card_bit(upcard)) ^ gone
     write_hand(rows[0], taken, least, unseen, limit, after)
-    write_card(rows[0], upcard, taken, unseen, public, player)
+    write_card(rows[0], upcard, taken, unseen, public, player, False)
     actions[0, 0] = DRAW_UPCARD
     write_hand(rows[1], hand, least, unseen, limit, after)
-    write_card(rows[1], upcard, hand, unseen, public, player)
-    mark_left_upcard(rows[1])
+    write_card(rows[1], upcard, hand, unseen, public, player, True)
     actions[1, 0] = decline(public)
     rows[DRAW_ROWS:] = 0
 
@@ -184,22 +162,6 @@ def write_candidates(
     return True
 
 
-@kernel
-def _write_all_discards(views, rows, actions):
-    after = np.empty((NUM_CARDS, NUM_CARDS), np.int64)
-    for index in range(len(views)):
-        view = views[index]
-        write_discards(view.public, view.private, view.player, rows[index], actions[index], after)
-
-
-@kernel
-def _write_all_draws(views, rows, actions):
-    after = np.empty((NUM_CARDS, NUM_CARDS), np.int64)
-    for index in range(len(views)):
-        view = views[index]
-        write_draws(view.public, view.private, view.player, rows[index], actions[index], after)
-
-
 def new_arrays(count: int, num_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return uninitialised rows, actions and context for `count` players with `num_rows` candidates each."""
     return (
@@ -217,31 +179,23 @@ def check_arrays(
     A context of the caller may have room for the memory, `NUM_MEMORY` more columns. Raises ValueError for
     arrays of another shape, dtype or memory layout.
     """
-    for name, array in (("rows", rows), ("actions", actions), ("context", context)):
+    given = {"rows": rows, "actions": actions, "context": context}
+    for name, array in given.items():
         if array is not None and not (isinstance(array, np.ndarray) and array.ndim > 1):
             raise ValueError(f"{name} must be an array with several dimensions, not {type(array).__name__}")
     sized = actions if rows is None else rows
     num_rows = DISCARD_ROWS if sized is None else sized.shape[1]
     arrays = []
-    num_context = NUM_CONTEXT
-    if context is not None and context.shape[1:] == (NUM_CONTEXT + NUM_MEMORY,):
-        num_context += NUM_MEMORY
-    for name, array, shape, dtype in (
-        ("rows", rows, (count, num_rows, NUM_FEATURES), np.float32),
-        ("actions", actions, (count, num_rows, 2), np.int64),
-        ("context", context, (count, num_context), np.float32),
-    ):
-        if array is None:
-            array = np.empty(shape, dtype)
-        if (
-            array.shape != shape
-            or array.dtype != dtype
-            or not (array.flags.c_contiguous and array.flags.writeable)
-            or num_rows < DRAW_ROWS
-        ):
+    for (name, array), new in zip(given.items(), new_arrays(count, num_rows), strict=True):
+        array = new if array is None else array
+        shape = new.shape
+        if name == "context" and array.shape[1:] == (NUM_CONTEXT + NUM_MEMORY,):
+            shape = count, NUM_CONTEXT + NUM_MEMORY
+        is_usable = array.flags.c_contiguous and array.flags.writeable and num_rows >= DRAW_ROWS
+        if array.shape != shape or array.dtype != new.dtype or not is_usable:
             raise ValueError(
-                f"{name} must be a writable, contiguous {np.dtype(dtype)} array of shape {shape} (with "
-                f"{DRAW_ROWS} or {DISCARD_ROWS} rows, as many as actions), not {array.dtype} {array.shape}"
+                f"{name} must be a writable, contiguous {new.dtype} array of shape {shape} (with {DRAW_ROWS} "
+                f"or {DISCARD_ROWS} rows, as many as actions), not {array.dtype} {array.shape}"
             )
         arrays.append(array)
     return arrays[0], arrays[1], arrays[2]
@@ -251,19 +205,6 @@ def check_written(complete: bool) -> None:
     """Raise ValueError if a player has to discard and there were two rows."""
     if not complete:
         raise ValueError(f"a player has to discard: the candidates need {DISCARD_ROWS} rows")
-
-
-def candidate_rows(views: np.ndarray, discarding: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return the candidates of `VIEW` records (n,) whose players all discard, or all draw.
-
-    Returns rows float32 (n, 11 or 2, NUM_FEATURES) and their actions int64 (n, 11 or 2, 2): discard or draw,
-    and knock; `NO_ACTION` where there is none.
-    """
-    num_rows = DISCARD_ROWS if discarding else DRAW_ROWS
-    rows = np.empty((len(views), num_rows, NUM_FEATURES), np.float32)
-    actions = np.empty((len(views), num_rows, 2), np.int64)
-    (_write_all_discards if discarding else _write_all_draws)(views, rows, actions)
-    return rows, actions
 
 
 def are_discarding(views: np.ndarray) -> np.ndarray:

@@ -1,12 +1,10 @@
-"""Explanations of illegal actions in words."""
-
-# mypy: disable-error-code="no-untyped-def,return-value"
+"""Explanations of illegal actions in words, also of those in hands that another program describes."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from gin_env.game.actions import NUM_ACTIONS, describe
+from gin_env.game.actions import KNOCK, NUM_ACTIONS, IllegalActionError, describe, is_discard
 from gin_env.game.cards import NUM_CARDS, card_text, cards_of
 from gin_env.game.engine import (
     ALREADY_DRAWN,
@@ -19,16 +17,18 @@ from gin_env.game.engine import (
     illegality,
 )
 from gin_env.game.melds import deadwood
-from gin_env.game.state import OFFER, PHASE_NAMES, STOCK_ONLY
-from gin_env.support.compilation import kernel
+from gin_env.game.rules import Rules
+from gin_env.game.state import NO_CARD, OFFER, PHASE_NAMES, STOCK_ONLY
+from gin_env.observations.knowledge import cards_missing
+from gin_env.observations.view_kernels import VIEW
 
 
-def explain_illegal(views: np.ndarray, action: int) -> str:
-    """Return why the player to move must not take this action; `views` is their one `VIEW` record, (1,).
+def explain_illegal(view: np.void, action: int) -> str:
+    """Return why the player to move must not take this action; `view` is their `VIEW` record.
 
     Raises ValueError for a legal action.
     """
-    reason = why_illegal(views, action)
+    reason = illegality(view["public"], view["private"], action)
     if reason == NO_SUCH_ACTION:
         return f"{action} is not an action: actions run from 0 to {NUM_ACTIONS - 1}"
     what = describe(action)
@@ -36,7 +36,7 @@ def explain_illegal(views: np.ndarray, action: int) -> str:
         raise ValueError(f"{what}: this is legal")
     if reason == HAND_IS_OVER:
         return f"{what}: the hand is over, call reset()"
-    public, hand = views["public"][0], int(views["private"]["hand"][0])
+    public, hand = view["public"], int(view["private"]["hand"])
     if reason == NOT_IN_THIS_PHASE:
         phase = int(public["phase"])
         choices = {OFFER: "draw the upcard or pass", STOCK_ONLY: "draw from the stock (both have passed)"}
@@ -54,7 +54,26 @@ def explain_illegal(views: np.ndarray, action: int) -> str:
     return f"{what}: deadwood would be {left}, the limit is {limit}"
 
 
-@kernel
-def why_illegal(views, action) -> int:
-    """Return one of the reasons of `engine.illegality` for the first record."""
-    return illegality(views[0].public, views[0].private, action)
+def check_event(game: np.void, player: int, action: int, card: int, index: int) -> None:
+    """Raise IllegalActionError unless the next action is possible, as far as `player` can know."""
+    public, hand = game["public"], int(game["private"]["hand"][player])
+    mover = int(public["to_move"])
+    unseen = Rules.from_record(public["rules"]).deck_mask & ~(hand | int(public["pile"]))
+    view = np.zeros(1, VIEW)[0]
+    view["public"], view["player"] = public, mover
+    # The opponent may hold, and discard, any card that is not known to be elsewhere.
+    view["private"]["hand"] = hand if mover == player else unseen
+    who = f"action {index}: player {mover}"
+    if is_discard(action) and action >= KNOCK:
+        raise IllegalActionError(f"{who}, {describe(action)}: a knock ends the hand")
+    reason = illegality(public, view["private"], action)
+    if reason == NOT_IN_HAND and mover != player:
+        raise IllegalActionError(f"{who}, {describe(action)}: that card is elsewhere (hand or pile)")
+    if reason != LEGAL:
+        raise IllegalActionError(f"{who}, {explain_illegal(view, action)}")
+    shown = int(public["shown"][1 - player])
+    is_unknown = is_discard(action) and not shown >> action & 1
+    if mover != player and is_unknown and not cards_missing(public, player):
+        raise IllegalActionError(f"{who}, {describe(action)}: all of that player's cards are known")
+    if card != NO_CARD and not unseen & ~shown & 1 << card:
+        raise IllegalActionError(f"{who} drew {card_text(card)}, which is not in the stock")

@@ -1,4 +1,4 @@
-"""Certain knowledge of a player about hidden cards, and the uniform estimate based on it."""
+"""Certain knowledge of a player about hidden cards, and estimates based on it: uniform or from odds."""
 
 # mypy: disable-error-code="no-untyped-def,return-value"
 
@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.game.cards import NUM_CARDS, count_cards, deck_cards
+from gin_env.game.cards import NUM_CARDS, count_cards, deck_cards, lowest_card
 from gin_env.game.state import DISCARD
 from gin_env.support.compilation import kernel
+
+_PRECISION = 1e-5
+"""Maximum relative error of the sum, which is never too large."""
 
 
 @kernel
@@ -34,3 +37,40 @@ def write_uniform(public, private, player: int, row: np.ndarray) -> None:
     share = np.float32(cards_missing(public, player) / max(count_cards(unseen), 1))
     for card in range(NUM_CARDS):
         row[card] = share * (unseen >> card & 1) + (known >> card & 1)
+
+
+@kernel
+def write_odds_with_sum(odds, unseen: int, known: int, total: int, buffer, row) -> None:
+    """Write odds λ / (1 + odds λ) into float32 (52,) for unseen cards, 1 for known ones, 0 for the others.
+
+    λ makes the unseen cards' probabilities sum to `total`. It is found by Newton's method from below: the sum
+    is concave in λ and at most `total` at the first guess, so each step stays below the solution. `buffer` is
+    a float64 work array (52,).
+    """
+    count = 0
+    scale = 0.0
+    for card in range(NUM_CARDS):
+        row[card] = known >> card & 1
+    remaining = unseen
+    while remaining:
+        buffer[count] = odds[lowest_card(remaining)]
+        scale += buffer[count]
+        count += 1
+        remaining &= remaining - 1
+    scale = total / scale if total < count else 1e300  # the opponent holds all of them: λ is infinite
+    if 0 < total < count:
+        for _ in range(100):
+            reached = 0.0
+            slope = 0.0
+            for index in range(count):
+                share = 1.0 / (1.0 + buffer[index] * scale)
+                reached += 1.0 - share
+                slope += buffer[index] * share * share
+            scale += (total - reached) / slope
+            if total - reached < _PRECISION * total:
+                break
+    remaining = unseen
+    while remaining:
+        card = lowest_card(remaining)
+        row[card] = 1.0 - 1.0 / (1.0 + odds[card] * scale)
+        remaining &= remaining - 1

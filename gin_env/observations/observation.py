@@ -174,17 +174,13 @@ def _write_ages(row, start: int, mask: int, public) -> None:
 def _write_qualities(public, private, player: int, row):
     """Write the plane of discard qualities; return (deadwood, points that taking the upcard saves)."""
     hand = np.int64(private.hand)
-    if public.phase == DISCARD and public.to_move == player:
-        return _write_discard_qualities(hand, discards_allowed(public, private), row), np.int64(0)
-    deadwood = min_deadwood(hand)
-    if public.to_move != player or not may_draw_upcard(public):
-        return deadwood, np.int64(0)
-    _, with_upcard = least_deadwood_discards(hand | card_bit(public.upcard), hand)
-    return deadwood, deadwood - with_upcard
-
-
-@kernel
-def _write_discard_qualities(hand: int, allowed: int, row) -> int:
+    if public.phase != DISCARD or public.to_move != player:
+        deadwood = min_deadwood(hand)
+        if public.to_move != player or not may_draw_upcard(public):
+            return deadwood, np.int64(0)
+        _, with_upcard = least_deadwood_discards(hand | card_bit(public.upcard), hand)
+        return deadwood, deadwood - with_upcard
+    allowed = discards_allowed(public, private)
     qualities = row[_AT.discard_quality : _AT.discard_quality + NUM_CARDS]
     deadwood_after_discards(hand, qualities)  # the plane holds the deadwood first, then the qualities
     least = np.int64(255)
@@ -199,4 +195,4 @@ def _write_discard_qualities(hand: int, allowed: int, row) -> int:
         qualities[card] = (
             _INVERSE[np.int64(qualities[card]) - least] if allowed >> card & 1 else np.float32(0)
         )
-    return least
+    return least, np.int64(0)

@@ -10,14 +10,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gin_env.game.actions import NUM_ACTIONS, describe
+from gin_env.game.actions import DRAW_STOCK, NUM_ACTIONS, check_action, describe
+from gin_env.game.cards import NUM_CARDS, cards_of, check_mask
+from gin_env.game.engine import deal, play
+from gin_env.game.memory import MEMORY, MOST
 from gin_env.game.rules import Rules, RulesLike, check_rules
+from gin_env.game.state import NO_CARD, STATE
 from gin_env.game.words import position_in_words
 from gin_env.observations.candidates import check_arrays, check_written
-from gin_env.observations.memory import NUM_MEMORY
+from gin_env.observations.illegal_actions import check_event
+from gin_env.observations.memory import MEANINGS, NUM_MEMORY
 from gin_env.observations.observation import OBSERVATION_SIZE
-from gin_env.observations.view_from_history import records_of_history
-from gin_env.observations.view_records import (
+from gin_env.observations.view_kernels import (
     VIEW,
     first_wrong,
     write_events,
@@ -26,6 +30,7 @@ from gin_env.observations.view_records import (
     write_view_memories,
     write_view_observations,
 )
+from gin_env.support.checks import check_integer, unknown
 
 __all__ = ["VIEW", "Event", "PlayerView"]
 
@@ -44,7 +49,7 @@ class Event(NamedTuple):
 class PlayerView:
     """The views of n players in n games: what a bot decides from.
 
-    ``records`` is a structured array (n,) of dtype `VIEW`; a single view is a batch of one. Raises TypeError
+    ``array`` is a structured array (n,) of dtype `VIEW`; a single view is a batch of one. Raises TypeError
     for anything else, ValueError for records that are not positions of a hand: compiled bots trust them.
 
     >>> from gin_env import Games
@@ -59,21 +64,21 @@ class PlayerView:
     (10, [], [])
     """
 
-    def __init__(self, records: np.ndarray) -> None:
-        if not isinstance(records, np.ndarray) or records.dtype != VIEW or records.ndim != 1:
+    def __init__(self, array: np.ndarray) -> None:
+        if not isinstance(array, np.ndarray) or array.dtype != VIEW or array.ndim != 1:
             raise TypeError(
                 "PlayerView needs a one-dimensional array of dtype gin_env.observations.views.VIEW"
             )
-        wrong = first_wrong(records)
+        wrong = first_wrong(array)
         if wrong >= 0:
             raise ValueError(f"record {wrong} is not a position of a hand: damaged, or never written")
-        self.records = records
+        self.array = array
 
     @classmethod
-    def of_records(cls, records: np.ndarray) -> PlayerView:
-        """Return the view of records (n,) that the engine has written; they are not checked."""
+    def of_array(cls, array: np.ndarray) -> PlayerView:
+        """Return the view of an array (n,) that the engine has written; it is not checked."""
         view = cls.__new__(cls)
-        view.records = records
+        view.array = array
         return view
 
     @classmethod
@@ -144,36 +149,62 @@ class PlayerView:
         Nobody has acted yet.
         You may: draw the upcard; pass.
         """
-        return cls(
-            records_of_history(
-                hand,
-                first_upcard,
-                history,
-                stock_draws,
-                player=player,
-                dealer=dealer,
-                scores=scores,
-                hand_number=hand_number,
-                rules=check_rules(rules),
-                random=random,
-                memory=memory,
-            )
-        )
+        rules = check_rules(rules)
+        for name, number, most in (
+            ("player", player, 1), ("dealer", dealer, 1), ("first_upcard", first_upcard, NUM_CARDS - 1),
+            ("hand_number", hand_number, rules.max_hands - 1), ("random", random, 2**64 - 1),
+            *(("score", score, rules.target_score - 1) for score in scores),
+        ):  # fmt: skip
+            check_integer(name, number, 0, most)
+        player, first_upcard = int(player), int(first_upcard)
+        if len(scores) != 2:
+            raise ValueError(f"scores must be those of players 0 and 1, not {scores!r}")
+        hand, draws = check_mask(hand), [check_integer("stock draw", card, 0, 51) for card in stock_draws]
+        if hand.bit_count() != rules.hand_size:
+            raise ValueError(f"hand must hold {rules.hand_size} cards, not {hand.bit_count()}")
+        if (hand | 1 << first_upcard) & ~rules.deck_mask or hand >> first_upcard & 1:
+            raise ValueError("hand and first_upcard must be different cards of the deck")
+        game = np.zeros(1, STATE)[0]
+        public, deck = game["public"], game["hidden"]["deck"]
+        public["rules"], public["dealer"] = rules.record(), dealer
+        public["scores"], public["hand_number"] = scores, hand_number
+        deck[player : 2 * rules.hand_size : 2], deck[2 * rules.hand_size] = cards_of(hand), first_upcard
+        deal(game)  # the player does not know the other cards of this deck
+        drawn = 0
+        for index, action in enumerate(history):
+            action = check_action(action)
+            card = NO_CARD
+            if action == DRAW_STOCK and public["to_move"] == player:
+                if drawn == len(draws):
+                    raise ValueError(f"action {index}: stock_draws does not say which card the player drew")
+                card = draws[drawn]
+                drawn += 1
+            check_event(game, player, action, card, index)
+            if card != NO_CARD:
+                deck[rules.deck_size - public["stock_left"]] = card
+            play(game, action)
+        if drawn < len(draws):
+            raise ValueError(f"stock_draws has {len(draws)} cards, but the player drew {drawn} times")
+        array = np.zeros(1, VIEW)
+        array["public"], array["private"] = public, game["private"][player]
+        array["player"], array["random"] = player, random
+        _write_counts(array, memory)
+        return cls(array)
 
     def __len__(self) -> int:
-        return len(self.records)
+        return len(self.array)
 
     def __getitem__(self, index: Any) -> PlayerView:
         """Return the views at an index, a slice, or an array of indices."""
         try:
-            records = self.records[index]
-            if isinstance(records, np.void):
-                records = self.records[[index]]
+            array = self.array[index]
+            if isinstance(array, np.void):
+                array = self.array[[index]]
         except (OverflowError, KeyError) as error:
             raise IndexError(f"views {index!r} are out of range in a batch of {len(self)}") from error
-        if records.dtype != VIEW:
+        if array.dtype != VIEW:
             raise IndexError(f"index must be an integer, a slice or an array, not {index!r}")
-        return PlayerView.of_records(records.reshape(-1))
+        return PlayerView.of_array(array.reshape(-1))
 
     def __iter__(self) -> Iterator[PlayerView]:
         return (self[index] for index in range(len(self)))
@@ -183,7 +214,7 @@ class PlayerView:
         return "\n\n".join(self._in_words(index) for index in range(len(self)))
 
     def _in_words(self, index: int) -> str:
-        record, one = self.records[index], self[index]
+        record, one = self.array[index], self[index]
         position = position_in_words(
             record["public"],
             int(record["player"]),
@@ -197,32 +228,32 @@ class PlayerView:
     @property
     def rules(self) -> Rules:
         """The rules of the (first) game."""
-        return Rules.from_record(self.records["public"]["rules"][0])
+        return Rules.from_record(self.array["public"]["rules"][0])
 
     @property
     def hands(self) -> np.ndarray:
         """uint64 (n,): the players' own hands as masks."""
-        return self.records["private"]["hand"]
+        return self.array["private"]["hand"]
 
     def masks(self) -> np.ndarray:
         """Return the legal actions: int8 (n, 107), zeros for a player who is not to move."""
         masks = np.zeros((len(self), NUM_ACTIONS), np.int8)
-        write_view_masks(self.records, masks)
+        write_view_masks(self.array, masks)
         return masks
 
     def observations(self) -> np.ndarray:
         """Return the observation vectors: float32 (n, OBSERVATION_SIZE)."""
         observations = np.empty((len(self), OBSERVATION_SIZE), np.float32)
-        write_view_observations(self.records, observations)
+        write_view_observations(self.array, observations)
         return observations
 
     def memories(self) -> np.ndarray:
         """Return what the players know from the earlier hands of the game: float32 (n, NUM_MEMORY).
 
-        See `gin_env.observations.memory`. The counts are in ``records["public"]["memory"]``, for each player.
+        See `gin_env.observations.memory`. The counts are in ``array["public"]["memory"]``, for each player.
         """
         memories = np.empty((len(self), NUM_MEMORY), np.float32)
-        write_view_memories(self.records, memories)
+        write_view_memories(self.array, memories)
         return memories
 
     def candidates(
@@ -237,17 +268,38 @@ class PlayerView:
         ValueError if they do not fit.
         """
         rows, actions, context = check_arrays(len(self), rows, actions, context)
-        check_written(write_view_candidates(self.records, rows, actions, context))
+        check_written(write_view_candidates(self.array, rows, actions, context))
         return rows, actions, context
 
     def history(self, index: int = 0) -> list[Event]:
         """Return all public events of the current hand in order, for one view of the batch."""
-        record = self.records[[index]]
+        record = self.array[[index]]
         events = np.empty((int(record["public"]["history_length"][0]), len(Event._fields)), np.int64)
         write_events(record, events)
         return [Event(*event) for event in events.tolist()]
 
     def stock_draws(self, index: int = 0) -> list[int]:
         """Return the cards that this player drew from the stock, in order."""
-        private = self.records["private"][index]
+        private = self.array["private"][index]
         return private["stock_draws"][: private["num_stock_draws"]].tolist()
+
+
+def _write_counts(array: np.ndarray, memory: Sequence[Mapping[str, int]]) -> None:
+    """Write both players' counts of the earlier hands. Raises TypeError or ValueError for impossible ones."""
+    public, names = array["public"], MEMORY.names or ()
+    if not isinstance(memory, Sequence) or [isinstance(counts, Mapping) for counts in memory] != [True] * 2:
+        raise TypeError(f"memory must be a mapping of counts for each player, not {memory!r}")
+    for player, name, count in ((seat, *each) for seat in (0, 1) for each in memory[seat].items()):
+        if name not in names:
+            raise ValueError(unknown("count in memory", name, names))
+        most = MOST if public["hand_number"][0] else 0
+        public["memory"][name][0, player] = check_integer(f"{name} in memory", count, 0, most)
+    if (public["memory"]["discards"] > MOST * public["memory"]["first_discards"].astype(int)).any():
+        raise ValueError("memory has discards, but no first_discards")
+    both, numbers = array.repeat(2), np.zeros((2, NUM_MEMORY), np.float32)
+    both["player"] = 0, 1
+    write_view_memories(both, numbers)
+    limit = 1 + 1 / public["rules"]["hand_size"][0]  # with big gin, a player lays down a card more
+    for name, number in zip(MEANINGS, numbers.max(axis=0), strict=True):
+        if not number <= limit:
+            raise ValueError(f"no earlier hands lead to this memory: the share {name} would be {number:.2f}")

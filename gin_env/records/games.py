@@ -11,7 +11,7 @@ import numpy as np
 
 from gin_env.batch import Episode, Games
 from gin_env.game.actions import describe
-from gin_env.game.memory import copy_memory
+from gin_env.game.memory import remember_hand
 from gin_env.game.rules import Rules
 from gin_env.game.state import OUTCOME_NAMES, OVER, PUBLIC, STATE
 from gin_env.observations.views import PlayerView
@@ -209,7 +209,9 @@ class GameRecord:
             games.play_legal(playing, actions[playing, step])
         parts = np.split(states, starts[1:-1])
         for before, after in pairwise(parts):
-            copy_memory(before[-1:].copy(), after)
+            ended = before[-1:].copy()
+            remember_hand(ended[0])
+            after["public"]["memory"] = ended["public"]["memory"]
         return parts
 
     def _deal_all(self) -> Games:

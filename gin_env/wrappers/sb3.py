@@ -8,8 +8,7 @@
 
 The learner makes only its own decisions, and the environment plays the opponents. The reward of a step covers
 everything until the learner's next decision, so the learner always gets the reward for the end of a hand,
-even if the opponent ends it. Observations are flat vectors or, with ``candidates=True``, dicts with the
-candidates. SB3 gets the masks from ``env_method("action_masks")``.
+even if the opponent ends it. SB3 gets the masks from ``env_method("action_masks")``.
 """
 
 from __future__ import annotations
@@ -18,11 +17,12 @@ import copy
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 import numpy as np
 import torch
 from gymnasium import spaces
+from sb3_contrib import MaskablePPO
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
@@ -46,10 +46,6 @@ from gin_env.observations.observation import OBSERVATION_SIZE
 from gin_env.support.checks import check_choice
 from gin_env.support.threads import warn_if_threads_compete
 from gin_env.wrappers.candidate_policy import SB3CandidatePolicy
-
-if TYPE_CHECKING:
-    from sb3_contrib import MaskablePPO
-    from typing_extensions import Unpack
 
 
 def save_policy(model: MaskablePPO, path: str | Path) -> None:
@@ -213,9 +209,6 @@ class GinRummyVecEnv(Seated, VecEnv):
         if method_name == "action_masks":
             return [self._masks[row].copy() for row in rows]
         raise AttributeError(f"a game of GinRummyVecEnv has no method {method_name!r}, only 'action_masks'")
-
-    def has_attr(self, attr_name: str) -> bool:
-        return hasattr(self, attr_name)
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         return [getattr(self, attr_name) for _ in self._get_indices(indices)]

@@ -8,7 +8,6 @@ from typer.testing import CliRunner
 
 from gin_env import Rules
 from gin_env.cli import app
-from gin_env.game.rules import rules_option
 from gin_env.training.estimators.positions import play_hands
 
 NO_NEW_GAMES = {
@@ -38,11 +37,6 @@ def test_every_command_that_plays_takes_rules(path):
     command, name = COMMANDS[path], path.removeprefix("gin-rummy").strip()
     takes = any("--rules" in param.opts for param in command.params)
     assert takes == (name not in NO_NEW_GAMES and not hasattr(command, "commands"))
-
-
-def test_rules_option_is_empty_for_the_default():
-    assert rules_option(None) == rules_option(Rules()) == ""
-    assert rules_option(Rules(knock_limit=7)) == " --rules knock_limit=7"
 
 
 def test_hands_for_estimators_are_played_by_the_rules():

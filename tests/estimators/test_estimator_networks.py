@@ -13,7 +13,6 @@ from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
 from gin_env.estimators import shankar
 from gin_env.estimators.ensemble import EnsembleEstimator
-from gin_env.estimators.neural import find_weights
 from gin_env.estimators.public_history import (
     CARD_FEATURES,
     POSITION_FEATURES,
@@ -139,7 +138,7 @@ def test_permuting_the_suits_permutes_the_estimate(sample):
     [(name, weights) for name in NETWORK_NAMES for weights in ESTIMATORS.packaged(name, "weights")],
 )
 def test_packaged_weights_record_their_provenance(name, setting):
-    _, metadata = find_weights(name, setting)
+    metadata = estimators.make(name, weights=setting).provenance
     assert metadata["estimator"] == name
     assert f"train estimator {name} " in metadata["command"]
     assert json.dumps(metadata)

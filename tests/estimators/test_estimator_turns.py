@@ -11,8 +11,7 @@ from hands_in_words import ONE_GAME, Table, ids
 
 from gin_env import PlayerView, Rules, cards, estimators
 from gin_env.estimators.base import is_observed
-from gin_env.estimators.frequencies import Frequencies, find_table
-from gin_env.estimators.odds_to_probabilities import write_odds_with_sum
+from gin_env.estimators.neural import NUM_INPUTS, turn_inputs, walk_turns
 from gin_env.estimators.public_history import (
     CARD_FEATURES,
     OPPONENT_TURN,
@@ -24,8 +23,8 @@ from gin_env.estimators.public_history import (
 )
 from gin_env.estimators.registry import ESTIMATORS
 from gin_env.estimators.risk import discard_risks
-from gin_env.estimators.turn_buckets import BUCKETS, PRODUCT_MEMORY, advance_products
-from gin_env.estimators.turn_inputs import NUM_INPUTS, turn_inputs, walk_turns
+from gin_env.estimators.turn_buckets import BUCKETS, Frequencies, find_table, write_products
+from gin_env.observations.knowledge import write_odds_with_sum
 from gin_env.support.array_files import ArrayFileError
 
 FIRST = "2C 3C 4C 5H 6H 7H 9C KS AD 2D"
@@ -179,8 +178,8 @@ def test_inputs_are_the_turn_and_the_previous_estimate():
 
 
 def test_each_view_has_the_hand_size_of_its_rules():
-    view = PlayerView(np.concatenate([views(0, 0).records, views(0, 0).records]))
-    view.records["public"]["rules"]["hand_size"] = 7, 10
+    view = PlayerView(np.concatenate([views(0, 0).array, views(0, 0).array]))
+    view.array["public"]["rules"]["hand_size"] = 7, 10
     turns, _ = opponent_turns(view)
     before = turn_inputs(turns[:, 0], None, view)[:, -52:]
     alone = [turn_inputs(turns[[index], 0], None, view[[index]])[0, -52:] for index in range(2)]
@@ -190,7 +189,7 @@ def test_each_view_has_the_hand_size_of_its_rules():
 
 def two_views() -> PlayerView:
     """Return a view whose opponent has completed three turns, and one with a single turn."""
-    return PlayerView(np.concatenate([views(0, 0).records, views(0, 0, 6).records]))
+    return PlayerView(np.concatenate([views(0, 0).array, views(0, 0, 6).array]))
 
 
 @pytest.mark.parametrize(
@@ -257,44 +256,13 @@ def product(card: int, turns: list[tuple], factors: np.ndarray) -> float:
 @both_seats
 @pytest.mark.parametrize(("player", "turns"), [(0, TURNS_OF_SECOND), (1, TURNS_OF_FIRST)])
 def test_factors_of_the_opponents_turns_are_multiplied(seat, player, turns):
-    memory = np.zeros(1, PRODUCT_MEMORY)[0]
+    products = np.zeros(52)
     who = seat if player == 0 else 1 - seat
     for moves in (0, 6, 8, 13, 14):  # after its own turns nothing changes, after the opponent's it does
-        public = view_of(table_of(seat, moves))["public"]
-        advance_products(public, who, FACTORS, memory)
+        write_products(view_of(table_of(seat, moves))["public"], who, FACTORS, products)
         over = sum(1 for at in ((6, 10, 14), (4, 8, 12))[player] if at <= moves)
         expected = [product(card, turns[:over], FACTORS) for card in range(52)]
-        assert memory["products"].tolist() == pytest.approx(expected), moves
-        assert memory["events"] == moves
-
-
-def test_products_continue_from_memory_and_restart_in_a_new_hand():
-    turns = TURNS_OF_SECOND
-    memory = np.zeros(1, PRODUCT_MEMORY)[0]
-    advance_products(view_of(table_of(0, 6))["public"], 0, FACTORS, memory)
-    memory["products"] *= 7
-    again = memory.copy()
-    advance_products(view_of(table_of(0, 6))["public"], 0, FACTORS, again)
-    assert again["products"][0] == pytest.approx(7 * product(0, turns[:1], FACTORS))
-    advance_products(view_of(table_of(0))["public"], 0, FACTORS, again)
-    assert again["products"][0] == pytest.approx(7 * product(0, turns, FACTORS))
-
-    def from_there(public: np.void, player: int = 0) -> float:
-        other = memory.copy()
-        advance_products(public, player, FACTORS, other)
-        return float(other["products"][0])
-
-    earlier = view_of(table_of(0, 5))["public"]
-    assert from_there(earlier) == 1, "a memory that was further on"
-    assert from_there(view_of(table_of(0, 6))["public"], 1) == pytest.approx(
-        product(0, TURNS_OF_FIRST[:1], FACTORS)
-    ), "the memory of the other player"
-    altered = view_of(table_of(0, 6))["public"].copy()
-    altered["history"][5] = ids("JS")[0]
-    assert from_there(altered) == pytest.approx(product(0, [("KS", True, "JS")], FACTORS))
-    altered = view_of(table_of(0, 6))["public"].copy()
-    altered["first_upcard"] = ids("3D")[0]
-    assert from_there(altered) == pytest.approx(product(0, turns[:1], FACTORS)), "other cards"
+        assert products.tolist() == pytest.approx(expected), moves
 
 
 def made_up_table(path) -> Frequencies:
@@ -382,7 +350,7 @@ def test_single_unknown_card_is_estimated_exactly():
     turn = np.zeros(2, OPPONENT_TURN)
     turn["held"] = mask("AC 2C 3C 4C 5C 6C 7C 8C 9C")
     turn["out"] = cards.FULL_DECK & ~mask("AC 2C 3C 4C 5C 6C 7C 8C 9C TC"), ~turn["held"][1]
-    view = PlayerView(np.concatenate([views(0, 0).records] * 2))
+    view = PlayerView(np.concatenate([views(0, 0).array] * 2))
     before = turn_inputs(turn, None, view)[:, -52:]
     assert before[:, :10].tolist() == [[1] * 10, [1] * 9 + [0]]
     assert not before[:, 10:].any()

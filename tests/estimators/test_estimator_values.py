@@ -10,7 +10,6 @@ from hands_in_words import Table
 from gin_env import cards
 from gin_env.estimators import logistic
 from gin_env.estimators.bayes import BayesEstimator, likelihood_ratios, likelihoods_of_turns, write_shares
-from gin_env.estimators.frequencies import Frequencies
 from gin_env.estimators.turn_buckets import (
     BOTH,
     BUCKETS,
@@ -18,6 +17,7 @@ from gin_env.estimators.turn_buckets import (
     NEITHER_SUITED,
     NEITHER_UNSUITED,
     UPCARD_ONLY,
+    Frequencies,
 )
 
 RANK = 5

@@ -11,6 +11,7 @@ from bot_positions import facing, mask, view_of
 from gin_env import cards
 from gin_env.agents.hand_strength import features
 from gin_env.game import hands
+from gin_env.game.cards import CARDS_UP_TO
 
 MELDS = [
     *(
@@ -56,9 +57,7 @@ def test_meld_mates_are_the_other_cards_of_its_melds():
 def test_card_points_match_the_definition():
     values = [min(card % 13 + 1, 10) for card in range(52)]
     for points in range(11):
-        assert int(hands.CARDS_UP_TO[points]) == sum(
-            1 << card for card in range(52) if values[card] <= points
-        )
+        assert int(CARDS_UP_TO[points]) == sum(1 << card for card in range(52) if values[card] <= points)
     assert hands.highest_value(0) == 0
     for first, second in combinations(range(52), 2):
         assert hands.highest_value(1 << first | 1 << second) == max(values[first], values[second])

@@ -12,12 +12,13 @@ from hands_in_words import ONE_GAME, deck_of
 from played_positions import knock_immediately
 from reference_rules import Game
 from rule_variants import VARIANTS
+from state_invariants import status
 
 from gin_env import Rules, agents, cards
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK, KNOCK, PASS
 from gin_env.game.engine import final_score
-from gin_env.game.state import OUTCOME_NAMES, status
+from gin_env.game.state import OUTCOME_NAMES
 from gin_env.game.streams import other_suit_order
 
 ELEVEN_MELDED = "AC 2C 3C 4C 5H 6H 7H 8S 8D 8H"  # with 8C, which makes a fourth eight
@@ -199,9 +200,9 @@ def test_twin_keeps_spades_when_the_rules_depend_on_them(suits):
         ({"shutout_bonus": 1, "shutout_doubles": True}, "shutout_doubles must be False with a shutout_bonus"),
         (
             {"next_dealer": "nobody"},
-            "next_dealer must be one of 'alternate', 'winner', 'loser', not",
+            "unknown Rules.next_dealer 'nobody'; choose from alternate, winner",
         ),
-        ({"void_dealer": 0}, "void_dealer must be one of 'same', 'other', not 0"),
+        ({"void_dealer": 0}, "unknown Rules.void_dealer 0; choose from same, other"),
         ({"box_bonus": 1001}, "box_bonus must be from .* not 1001"),
     ],
 )

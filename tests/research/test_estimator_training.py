@@ -9,7 +9,7 @@ import pytest
 from damaged_files import any_numbers
 
 from gin_env import estimators
-from gin_env.estimators.neural import NnEstimator, find_weights
+from gin_env.estimators.neural import NnEstimator
 from gin_env.game.rules import Rules
 from gin_env.training.estimators.positions import Positions
 from research.recipes.estimators import ensemble as ensemble_training
@@ -122,7 +122,7 @@ def test_foreign_or_missing_weights_raise(weights, tmp_path):
     with pytest.raises(FileNotFoundError, match="missing"):
         networks.load("nn", tmp_path / "missing.safetensors")
     with pytest.raises(ValueError, match="choose from simple"):
-        find_weights("nn", "nobody")
+        NnEstimator("nobody")
 
 
 @pytest.mark.compiled

@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 import gin_env
 from gin_env import PlayerView, agents, estimators
 from gin_env.batch import Games
-from gin_env.estimators.frequencies import Frequencies
 from gin_env.estimators.public_history import known_cards
 from gin_env.estimators.turn_buckets import (
+    Frequencies,
     suit_relation,
 )
 from research.__main__ import app

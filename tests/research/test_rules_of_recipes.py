@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from gin_env import Rules
 from gin_env.agents.cfr.table import StrategyTable
-from gin_env.estimators.frequencies import Frequencies
+from gin_env.estimators.turn_buckets import Frequencies
 from research.__main__ import app
 from research.recipes.estimators import by_name, ensemble, network_trainer
 from research.recipes.hand_strength import recipes

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hands_in_words import Table
+from state_invariants import status
 
 from gin_env import cards, melds
 from gin_env.agents.random_discard import random_discard_action
 from gin_env.agents.simple import simple_action
 from gin_env.game.engine import decision_random, play, points_for, start_episode
 from gin_env.game.rules import Rules
-from gin_env.game.state import DISCARD, OVER, STATE, status
+from gin_env.game.state import DISCARD, OVER, STATE
 from gin_env.game.streams import OPPONENT, mix, stream
 from gin_env.observations.views import VIEW
 from research.recipes.hand_strength import simulation

@@ -87,7 +87,7 @@ class Constant(torch.nn.Module):
 def positions_to(discard: bool, count: int) -> np.ndarray:
     play = played("simple")
     group = np.flatnonzero(candidates.are_discarding(play.states) == discard)[:count]
-    return play.games().views(group).records
+    return play.games().views(group).array
 
 
 @pytest.mark.parametrize("discard", [False, True])
@@ -129,15 +129,14 @@ def test_suits_are_permuted_only_in_card_planes():
     assert torch.equal(permuted[:, fit.PLANES_SIZE :], observations[:, fit.PLANES_SIZE :])
 
 
-def some_rows(views: np.ndarray, discarding: bool) -> tuple[np.ndarray, None]:
-    """Replace the slow `candidate_rows` by rows that differ between candidates."""
-    count = candidates.DISCARD_ROWS if discarding else candidates.DRAW_ROWS
-    row = np.random.default_rng(1).random((count, candidates.NUM_FEATURES), np.float32)
-    return np.broadcast_to(row, (len(views), *row.shape)).copy(), None
+def some_rows(view: PlayerView, rows, actions, context) -> tuple[np.ndarray, None, None]:
+    """Replace the slow `PlayerView.candidates` by rows that differ between candidates."""
+    row = np.random.default_rng(1).random(rows.shape[1:], np.float32)
+    return np.broadcast_to(row, rows.shape).copy(), None, None
 
 
 def test_each_epoch_fits_all_but_held_out_positions(monkeypatch):
-    monkeypatch.setattr(fit, "candidate_rows", some_rows)
+    monkeypatch.setattr(PlayerView, "candidates", some_rows)
     torch.manual_seed(2)
     network = GenerationNetwork(8, 4)
     rng = np.random.default_rng(2)
@@ -374,7 +373,7 @@ def test_bot_plays_the_legal_candidate_of_highest_value(knock, best):
     values[best] = 1.0
     bot = GenerationBot(GenerationNetwork(4, 4), knock=knock)
     bot.network, bot._exact = Valued(values), Valued(values)
-    _, actions = candidates.candidate_rows(view.records, True)
+    _, actions, _ = view.candidates()
     may = (actions[:, :, 1] != NO_ACTION).any(axis=1)
     assert 0 < may.sum() < len(view)
     for chosen, offered, knocks in zip(bot.act(view), actions, may, strict=True):
@@ -387,7 +386,7 @@ def test_bot_plays_the_legal_candidate_of_highest_value(knock, best):
 def test_ties_in_float32_are_decided_in_float64():
     play = played("simple")
     view = play.games().views(np.flatnonzero(candidates.are_discarding(play.states))[:5])
-    _, actions = candidates.candidate_rows(view.records, True)
+    _, actions, _ = view.candidates()
     rough, exact = np.zeros((11, 2)), np.zeros((11, 2))
     rough[1, 0], rough[2, 0] = 1.0, 1.0 - 0.9 * ties.CLOSE
     exact[1, 0], exact[2, 0] = 0.5, 0.5 + 1e-8

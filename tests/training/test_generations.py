@@ -12,7 +12,7 @@ import pytest
 import torch
 from played_positions import played
 
-from gin_env import agents, cards, melds, play_match
+from gin_env import PlayerView, agents, cards, melds, play_match
 from gin_env.agents.generations.bot import GenerationBot
 from gin_env.agents.generations.network import GenerationNetwork, load_network, save_network
 from gin_env.game.hands import meld_completions
@@ -94,7 +94,7 @@ def with_suits(mask: np.ndarray, order: tuple[int, ...]) -> np.ndarray:
 @pytest.mark.compiled
 def test_candidates_do_not_depend_on_suit_order():
     play = played("simple")
-    views = play.games().views(np.arange(len(play.states))).records
+    views = play.games().views(np.arange(len(play.states))).array
     views = views[candidates.are_discarding(views)]
     order = (2, 0, 3, 1)
     moved = views.copy()
@@ -104,8 +104,8 @@ def test_candidates_do_not_depend_on_suit_order():
         moved["public"][name] = with_suits(views["public"][name], order)
     taken = views["public"]["taken"]
     moved["public"]["taken"] = np.where(taken >= 0, new_card[taken], -1)
-    rows, actions = candidates.candidate_rows(views, True)
-    moved_rows, moved_actions = candidates.candidate_rows(moved, True)
+    rows, actions, _ = PlayerView.of_array(views).candidates()
+    moved_rows, moved_actions, _ = PlayerView.of_array(moved).candidates()
     for index in range(len(views)):
         before = {
             int(new_card[number]): row

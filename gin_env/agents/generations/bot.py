@@ -11,7 +11,13 @@ import numpy as np
 from gin_env.agents.generations.network import GenerationNetwork, load_network, observe
 from gin_env.agents.ties import are_best
 from gin_env.game.actions import NUM_ACTIONS
-from gin_env.observations.candidates import NO_ACTION, are_discarding, candidate_rows
+from gin_env.observations.candidates import (
+    DISCARD_ROWS,
+    DRAW_ROWS,
+    NO_ACTION,
+    are_discarding,
+    new_arrays,
+)
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_choice
 from gin_env.support.specs import NamedObject
@@ -77,7 +83,7 @@ class GenerationBot(NamedObject):
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
         actions = np.empty(len(view), np.int64)
-        discarding = are_discarding(view.records)
+        discarding = are_discarding(view.array)
         for phase in (False, True):
             index = np.flatnonzero(discarding == phase)
             if len(index):
@@ -102,7 +108,7 @@ class GenerationBot(NamedObject):
         The players of `view` must be to move, at any decision.
         """
         points_of = np.full((len(view), NUM_ACTIONS + 1), np.nan)  # the last column is for `NO_ACTION`
-        discarding = are_discarding(view.records)
+        discarding = are_discarding(view.array)
         for phase in (False, True):
             index = np.flatnonzero(discarding == phase)
             if len(index):
@@ -123,7 +129,8 @@ class GenerationBot(NamedObject):
     def _values(
         self, network: GenerationNetwork, dtype: torch.dtype, view: PlayerView, discarding: bool
     ) -> tuple[np.ndarray, np.ndarray]:
-        rows, actions = candidate_rows(view.records, discarding)
+        num_rows = DISCARD_ROWS if discarding else DRAW_ROWS
+        rows, actions, _ = view.candidates(*new_arrays(len(view), num_rows))
         with torch.inference_mode():
             observations = torch.from_numpy(observe(view)).to(dtype)
             computed = network(observations, torch.from_numpy(rows).to(dtype))

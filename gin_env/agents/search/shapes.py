@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.agents.search.small_networks import SmallNetwork, check_sizes, evaluate
-from gin_env.game.cards import NUM_CARDS, card_bit, count_cards, deck_cards
-from gin_env.game.hands import CARDS_UP_TO, meld_completions, unmelded_cards
+from gin_env.game.cards import CARDS_UP_TO, NUM_CARDS, card_bit, count_cards, deck_cards
+from gin_env.game.hands import meld_completions, unmelded_cards
 from gin_env.observations.candidate_features import write_hand
 from gin_env.observations.candidates import CONTEXT, LAYOUT, NUM_CONTEXT, NUM_FEATURES, write_context
 from gin_env.support.compilation import kernel

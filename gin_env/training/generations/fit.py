@@ -17,7 +17,7 @@ import torch
 
 from gin_env.agents.generations.network import GenerationNetwork, observe
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
-from gin_env.observations.candidates import DRAW_ROWS, candidate_rows
+from gin_env.observations.candidates import new_arrays
 from gin_env.observations.observation import NUM_PLANES
 from gin_env.observations.views import PlayerView
 from gin_env.training.generations.experience import Experience
@@ -85,7 +85,7 @@ def losses(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return two squared errors (k,) of these positions: of the candidates' differences, and of the means."""
     view = PlayerView(experience.views[chosen])
-    rows, _ = candidate_rows(view.records, discarding=experience.returns.shape[1] > DRAW_ROWS)
+    rows = view.candidates(*new_arrays(len(view), experience.returns.shape[1]))[0]
     observations = permute_suits(torch.from_numpy(observe(view)), suits)
     returns = torch.from_numpy(experience.returns[chosen]).flatten(1)
     tried = ~returns.isnan()

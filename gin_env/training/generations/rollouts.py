@@ -24,7 +24,7 @@ from gin_env.batch import Games
 from gin_env.game.actions import KNOCK
 from gin_env.game.cards import NUM_CARDS
 from gin_env.game.state import DISCARD, STOCK_ONLY
-from gin_env.observations.candidates import NO_ACTION, candidate_rows
+from gin_env.observations.candidates import DISCARD_ROWS, DRAW_ROWS, NO_ACTION, new_arrays
 from gin_env.observations.views import PlayerView
 from gin_env.training.generations.experience import UNTRIED, Experience
 
@@ -106,7 +106,8 @@ def try_candidates(
     if isinstance(players.learner, GenerationBot):
         values, actions = players.learner.values(view, discarding)
     else:
-        actions = candidate_rows(view.records, discarding)[1]
+        arrays = new_arrays(len(view), DISCARD_ROWS if discarding else DRAW_ROWS)
+        actions = view.candidates(*arrays)[1]
         values = (actions == players.learner.act(view)[:, None, None]).astype(np.float32)
     tried = np.stack(
         [
@@ -128,7 +129,7 @@ def try_candidates(
     returns = np.full(tried.shape, UNTRIED, np.float32)
     earned = copies.rewards[: len(position)] * (1 - 2 * copied.seats)
     returns[position, row, knock] = earned
-    return Experience(view.records, returns)
+    return Experience(view.array, returns)
 
 
 def _choose(

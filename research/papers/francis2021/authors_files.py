@@ -51,7 +51,7 @@ class AuthorsDense:
         self.layers = layers
 
     def probabilities(self, inputs: np.ndarray) -> np.ndarray:
-        """Return the outputs, float32 (n, 52), for `gin_env.estimators.turn_inputs.turn_inputs`."""
+        """Return the outputs, float32 (n, 52), for `gin_env.estimators.neural.turn_inputs`."""
         upcard, took, discard, before = np.split(
             inputs, [NUM_CARDS, NUM_CARDS + 1, 2 * NUM_CARDS + 1], axis=1
         )

@@ -9,7 +9,7 @@ import numpy as np
 
 from gin_env.agents.safe_discard import SafeDiscardBot
 from gin_env.batch import Games
-from gin_env.estimators.omniscient import OmniscientEstimator
+from gin_env.estimators.extremes import OmniscientEstimator
 from research.reproduce.experiment import Run, match_row, named
 from research.reproduce.tables import Row
 

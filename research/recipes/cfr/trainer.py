@@ -18,12 +18,13 @@ import numpy as np
 from gin_env.agents.cfr.abstractions import CANDIDATES, DEFAULT_CANDIDATES, KINDS, number_of_sets
 from gin_env.agents.cfr.strategy import Strategy
 from gin_env.agents.cfr.table import StrategyTable
-from gin_env.game.rules import Rules, rules_option
+from gin_env.game.rules import Rules
 from gin_env.game.state import STATE
 from gin_env.game.streams import check_seed
 from gin_env.support.array_files import ArrayFileError, ArrayFormat
 from gin_env.support.checks import check_choice, check_integer, check_number
 from gin_env.support.version import __version__
+from research.recipes import rules_option
 from research.recipes.cfr.kernels import iterate_many
 
 _STEP = 200

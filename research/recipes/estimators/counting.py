@@ -1,4 +1,4 @@
-"""Count the table of `gin_env.estimators.frequencies`: ``python -m research train estimator bayes``."""
+"""Count the table of `gin_env.estimators.turn_buckets`: ``python -m research train estimator bayes``."""
 
 # mypy: disable-error-code="no-untyped-def,return-value"
 
@@ -12,11 +12,10 @@ import numpy as np
 from gin_env.agents import Agent, resolve
 from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
-from gin_env.estimators.frequencies import Frequencies
-from gin_env.estimators.turn_buckets import BUCKETS, offered_upcard, suit_relation
+from gin_env.estimators.turn_buckets import BUCKETS, Frequencies, offered_upcard, suit_relation
 from gin_env.game.actions import DRAW_UPCARD, is_discard
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, card_bit, lowest_card
-from gin_env.game.rules import Rules, rules_option
+from gin_env.game.rules import Rules
 from gin_env.game.state import DRAW
 from gin_env.game.streams import check_seed
 from gin_env.matches.provenance import describe_bot
@@ -24,6 +23,7 @@ from gin_env.observations.knowledge import cards_unseen
 from gin_env.support.checks import is_integer
 from gin_env.support.compilation import kernel
 from gin_env.support.version import __version__
+from research.recipes import rules_option
 
 GAMES_PER_BATCH = 1000
 DEFAULT_GAMES = {"bayes": 10_000, "bayes-isru": 10_000}

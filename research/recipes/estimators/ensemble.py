@@ -13,10 +13,11 @@ import numpy as np
 from gin_env import agents, estimators
 from gin_env.estimators.ensemble import FORMAT, MEMBERS
 from gin_env.estimators.public_history import known_cards
-from gin_env.game.rules import MAX_TURNS, Rules, rules_option
+from gin_env.game.rules import MAX_TURNS, Rules
 from gin_env.matches.provenance import describe_bot
 from gin_env.support.version import __version__
 from gin_env.training.estimators.evaluation import estimate_along
+from research.recipes import rules_option
 
 DEFAULT_GAMES = {"ensemble": 5000}
 """Number of hands that the packaged table was fitted on."""
@@ -87,7 +88,7 @@ def fit_table(
         held = positions.truth()[unseen].astype(bool)
         right = [np.where(held, estimate[unseen], 1 - estimate[unseen]) for estimate in estimates]
         given.append(np.clip(np.stack(right, axis=1), 1e-7, 1).astype(np.float32))
-        turns.append(np.repeat(positions.view.records["public"]["turn"], unseen.sum(axis=1)))
+        turns.append(np.repeat(positions.view.array["public"]["turn"], unseen.sum(axis=1)))
     return _fit(np.concatenate(turns), np.concatenate(given))
 
 

@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 
 from gin_env.estimators.networks import FORWARD_BATCH, NETWORKS, DenseNetwork, save
+from gin_env.estimators.neural import walk_turns
 from gin_env.estimators.public_history import known_cards, opponent_turns
-from gin_env.estimators.turn_inputs import walk_turns
 from gin_env.game.cards import NUM_CARDS
-from gin_env.game.rules import Rules, rules_option
+from gin_env.game.rules import Rules
 from gin_env.game.streams import check_seed
 from gin_env.matches.provenance import describe_bot
 from gin_env.support.atomic import write_text
@@ -34,6 +34,7 @@ from gin_env.support.plots import BLUE, GREY, new_figure, origin_line, save_figu
 from gin_env.support.threads import torch_threads
 from gin_env.support.version import __version__
 from gin_env.training.estimators.positions import Positions
+from research.recipes import rules_option
 from research.recipes.estimators.sampling import collect_positions
 
 import torch  # isort: skip (networks.py says what to install if it is missing)

@@ -12,10 +12,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from gin_env.game.rules import Rules, rules_option
+from gin_env.game.rules import Rules
 from gin_env.matches.provenance import describe_bot
 from gin_env.support.checks import check_choice
 from gin_env.support.workers import Workers
+from research.recipes import rules_option
 from research.recipes.hand_strength.data_sets import DataSet, generate
 
 if TYPE_CHECKING:
