@@ -25,7 +25,7 @@ from gin_env import agents
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.picture import image
 from gin_env.ui.play_app import PlayApp
-from gin_env.ui.seat import describe_seat
+from gin_env.ui.visible_table import visible_table
 from gin_env.ui.web.sessions import Sessions
 
 DOCS = Path(__file__).parent
@@ -48,7 +48,7 @@ def moment() -> HumanGame:
         elif game.waits_for_bot:
             game.let_bot_act()
         else:
-            melds = [group for group in describe_seat(game.view, "").hand if group.caption in ("set", "run")]
+            melds = [group for group in visible_table(game.view, "").hand if group.caption in ("set", "run")]
             if game.view.records["public"]["hand_number"][0] == 1 and len(melds) >= 2:
                 return game
             game.act(int(adviser.act(game.view)[0]))

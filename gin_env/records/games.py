@@ -42,7 +42,7 @@ def check_text(what: str, text: str) -> str:
 
 @dataclass(frozen=True)
 class Player:
-    """The player in a seat."""
+    """A player of a recorded game."""
 
     name: str
     """Name of the bot or person, as in results."""
@@ -88,7 +88,7 @@ class GameRecord:
     """
 
     players: tuple[Player, Player]
-    """Players in seats 0 and 1."""
+    """Players 0 and 1."""
     hands: tuple[HandRecord, ...]
     """At least one; only the last may be undecided."""
     rules: Rules = field(default_factory=Rules)

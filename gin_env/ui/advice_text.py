@@ -9,8 +9,8 @@ from gin_env.game.cards import NUM_CARDS, NUM_RANKS, cards_of
 from gin_env.game.melds import deadwood
 from gin_env.observations.views import PlayerView
 from gin_env.ui.adviser import Advice, Move
-from gin_env.ui.seat import action_name, card_name, card_names
 from gin_env.ui.text import hand_groups
+from gin_env.ui.visible_table import action_name, card_name, card_names
 
 SHOWN = 3
 """Moves that a hint compares."""

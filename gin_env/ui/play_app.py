@@ -1,7 +1,7 @@
 """The playing screen: a person's game against a bot in the terminal.
 
 It needs Textual (``pip install "gin-env[play]"``). The screen is drawn only from the person's `PlayerView`
-and, after the end of a hand, from both hands; see `gin_env.ui.seat`.
+and, after the end of a hand, from both hands; see `gin_env.ui.visible_table`.
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ from typing import Any, ClassVar
 
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS, IllegalActionError
 from gin_env.game.words import rules_in_words
-from gin_env.ui.discards import best_knock, discard_options
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.play_drawing import sheet_lines
 from gin_env.ui.reveal import describe_boxes
-from gin_env.ui.seat import describe_seat
 from gin_env.ui.statistics import Statistics
 from gin_env.ui.table_app import TableApp  # first: its ImportError names what to install
+from gin_env.ui.visible_table import best_knock, discard_options, visible_table
 
 from textual.binding import Binding  # isort: skip
 from textual.events import Key  # isort: skip
@@ -246,8 +245,8 @@ class PlayApp(TableApp):
         return True
 
     def _cards(self) -> list[int]:
-        seat = describe_seat(self.game.view, self.game.opponent_name)
-        return [card for group in seat.hand for card in group.cards]
+        table = visible_table(self.game.view, self.game.opponent_name)
+        return [card for group in table.hand for card in group.cards]
 
     def _chosen_card(self) -> int:
         """Return the chosen card. Call it only with a choice."""

@@ -11,15 +11,23 @@ from textual.widgets import Static
 from gin_env.records import HandRecord
 from gin_env.ui import play_drawing as draw
 from gin_env.ui.adviser import Adviser
-from gin_env.ui.discards import best_knock, discard_options
 from gin_env.ui.human_game import PERSON, EndedHand, HumanGame
 from gin_env.ui.play_widgets import CardPlace, Pile
 from gin_env.ui.reveal import describe_showdown, game_result
 from gin_env.ui.review import HandReview, review_hand
 from gin_env.ui.review_text import review_text
-from gin_env.ui.seat import HeatMap, Seat, card_name, describe_seat, heat_map, last_turn
 from gin_env.ui.statistics import Statistics
 from gin_env.ui.table_app import ESTIMATOR, WIDE, TableView
+from gin_env.ui.visible_table import (
+    HeatMap,
+    VisibleTable,
+    best_knock,
+    card_name,
+    discard_options,
+    heat_map,
+    last_turn,
+    visible_table,
+)
 
 PLACES = 11
 
@@ -82,45 +90,45 @@ class PlayView(TableView):
         """Redraw what has changed."""
         boxes, width, ended = self._fit(), self.app.size.width, self.game.ended
         self.set_class(ended is not None, "ended")
-        seat = describe_seat(self.game.view, self.game.opponent_name, self._letters)
-        self._write("title", draw.title_line(seat, self.game.opponent_name, width - 2))
+        table = visible_table(self.game.view, self.game.opponent_name, self._letters)
+        self._write("title", draw.title_line(table, self.game.opponent_name, width - 2))
         if ended is None:
-            self._show_table(seat, boxes)
+            self._show_table(table, boxes)
         else:
             self._show_end(ended, width)
 
-    def _show_table(self, seat: Seat, boxes: bool) -> None:
+    def _show_table(self, table: VisibleTable, boxes: bool) -> None:
         opponent, letters, large = self.game.opponent_name, self._letters, self.has_class("large")
-        self._write("theirs", draw.their_hand(seat, opponent, letters, boxes, large))
-        self._write("stock", draw.stock_drawing(seat, boxes, large))
-        self._write("upcard", draw.upcard_drawing(seat, letters, boxes, large))
+        self._write("theirs", draw.their_hand(table, opponent, letters, boxes, large))
+        self._write("stock", draw.stock_drawing(table, boxes, large))
+        self._write("upcard", draw.upcard_drawing(table, letters, boxes, large))
         room = 29 if boxes else self.app.size.width - 24
-        self._write("pile", draw.pile_drawing(seat, letters, boxes, room))
-        cards = [card for group in seat.hand for card in group.cards]
-        self._write("mine-title", f"You: {len(cards)} cards, {draw.deadwood_words(seat)}")
-        if self.chosen is not None and not (seat.my_turn and self.chosen < len(cards)):
+        self._write("pile", draw.pile_drawing(table, letters, boxes, room))
+        cards = [card for group in table.hand for card in group.cards]
+        self._write("mine-title", f"You: {len(cards)} cards, {draw.deadwood_words(table)}")
+        if self.chosen is not None and not (table.my_turn and self.chosen < len(cards)):
             self.chosen = None
         places = list(self.query(CardPlace))
         for place, card in enumerate(cards):
-            first = any(group.cards[0] == card for group in seat.hand)
-            last = any(group.cards[-1] == card for group in seat.hand)
-            places[place].show(card, first, last, card == seat.taken, place == self.chosen, boxes, large)
+            first = any(group.cards[0] == card for group in table.hand)
+            last = any(group.cards[-1] == card for group in table.hand)
+            places[place].show(card, first, last, card == table.taken, place == self.chosen, boxes, large)
         for unused in places[len(cards) :]:
             unused.display = False
         widths = (draw.LARGE_WIDTH, 2) if large else (4, 2) if boxes else (4, 1)
-        self._write("captions", draw.captions(seat.hand, *widths))
-        self._write("prompt", self._said(seat, cards, boxes))
-        self._write("log", draw.turn_lines(seat, opponent))
+        self._write("captions", draw.captions(table.hand, *widths))
+        self._write("prompt", self._said(table, cards, boxes))
+        self._write("log", draw.turn_lines(table, opponent))
         self._write("sheet", draw.sheet_lines(self.game.record(), opponent) if large else "")
-        self._show_hint(seat)
+        self._show_hint(table)
         belief = self._belief() if self.belief_on else ""
         self._write("belief", belief if isinstance(belief, str) else draw.belief_lines(belief))
         turns = self.query_one("#turns", VerticalScroll)
         self.call_after_refresh(turns.scroll_end, animate=False)  # once the hint has its height
 
-    def _show_hint(self, seat: Seat) -> None:
+    def _show_hint(self, table: VisibleTable) -> None:
         text: Any = ""
-        if self.hint_on and not seat.my_turn:
+        if self.hint_on and not table.my_turn:
             text = "The hint comes when it is your turn."
         elif self.hint_on:
             view = self.game.view
@@ -158,11 +166,11 @@ class PlayView(TableView):
             text.append(draw.belief_and_truth(belief, ended.hands[1], heading, width >= WIDE))
         self._write("end-text", text)
 
-    def _said(self, seat: Seat, cards: list[int], two_lines: bool) -> str:
+    def _said(self, table: VisibleTable, cards: list[int], two_lines: bool) -> str:
         """Return the lines above the footer: the opponent's last turn and the player's options."""
-        waiting = f"{self.game.opponent_name} is thinking ..." if self.thinking else seat.prompt
+        waiting = f"{self.game.opponent_name} is thinking ..." if self.thinking else table.prompt
         now = self.notice or self._about_chosen(cards) or waiting
-        before = last_turn(seat, self.game.opponent_name)
+        before = last_turn(table, self.game.opponent_name)
         return f"{before}\n{now}" if before and two_lines else now
 
     def _about_chosen(self, cards: list[int]) -> str:

@@ -13,8 +13,8 @@ from gin_env.game.rules import VOID_SAME
 from gin_env.game.state import BIG_GIN, GIN, OUTCOME_NAMES, OVER, UNDERCUT, VOID
 from gin_env.observations.views import PlayerView
 from gin_env.records import GameRecord, HandRecord
-from gin_env.ui.seat import YOU, card_name, card_names
 from gin_env.ui.text import Group, defence_groups, hand_groups
+from gin_env.ui.visible_table import YOU, card_name, card_names
 
 
 class Showdown(NamedTuple):

@@ -134,8 +134,8 @@ def review_hand(
         if played is not None:
             choices.append(Choice(hand, position.step, played, advice))
     record = game.hands[hand]
-    own, other = (record.scores[seat] for seat in (player, 1 - player))
-    own_after, other_after = (record.scores_after[seat] for seat in (player, 1 - player))
+    own, other = (record.scores[one] for one in (player, 1 - player))
+    own_after, other_after = (record.scores_after[one] for one in (player, 1 - player))
     chances = [
         adviser.chance_to_win(game.rules, own, other),
         *(choice.played.win for choice in choices),

@@ -10,7 +10,7 @@ from gin_env.ui.advice_text import why
 from gin_env.ui.human_game import PERSON_PLAYER
 from gin_env.ui.opponents import name_of
 from gin_env.ui.review import Choice, HandReview, Totals, mistakes_of, totals_of
-from gin_env.ui.seat import YOU, action_name
+from gin_env.ui.visible_table import YOU, action_name
 
 BARS = "▁▂▃▄▅▆▇█"
 COSTLIEST = 3
@@ -26,7 +26,7 @@ def review_text(
 ) -> str:
     """Return the review of hands of one player: the sums, the chance to win, and the costliest moves."""
     player = reviews[0].player
-    name, other = (player_name(game, seat) for seat in (player, 1 - player))
+    name, other = (player_name(game, one) for one in (player, 1 - player))
     lines = [summary(totals_of(reviews), name), curve(reviews)]
     mistakes = mistakes_of(reviews)
     if not mistakes:

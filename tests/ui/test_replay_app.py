@@ -23,8 +23,8 @@ from gin_env.ui import replay_app
 from gin_env.ui.replay_app import ReplayApp
 from gin_env.ui.replay_text import title
 from gin_env.ui.review import Choice, mistakes_of, review_hand
-from gin_env.ui.seat import action_name
 from gin_env.ui.text import describe as describe_table
+from gin_env.ui.visible_table import action_name
 
 
 @pytest.fixture(scope="module")

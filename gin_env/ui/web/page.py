@@ -17,7 +17,6 @@ from gin_env.observations.views import PlayerView
 from gin_env.records import GameRecord, Position
 from gin_env.ui.advice_text import Line, lines_of, why
 from gin_env.ui.adviser import Advice, Adviser
-from gin_env.ui.discards import discard_options
 from gin_env.ui.human_game import EndedHand, HumanGame
 from gin_env.ui.links import link_of
 from gin_env.ui.reveal import (
@@ -31,8 +30,17 @@ from gin_env.ui.reveal import (
 )
 from gin_env.ui.review import Choice, HandReview, totals_of
 from gin_env.ui.review_text import player_name, position_of, signed
-from gin_env.ui.seat import YOU, Turn, action_name, both_turns, describe_seat, last_turn, per_cent
 from gin_env.ui.text import Group
+from gin_env.ui.visible_table import (
+    YOU,
+    Turn,
+    action_name,
+    both_turns,
+    discard_options,
+    last_turn,
+    per_cent,
+    visible_table,
+)
 
 Json = dict[str, Any]
 
@@ -41,30 +49,30 @@ def table(game: HumanGame) -> Json:
     """Return the whole table: the hand in progress or its end, the scores and the previous hands."""
     view, ended = game.view, game.ended
     opponent = game.opponent_name
-    seat = describe_seat(view, opponent)
+    visible = visible_table(view, opponent)
     scores = view.records["public"]["scores"][0].tolist()
     return {
         "opponent": opponent,
         "bot": game.opponent,
         "scores": scores,
-        "target": seat.target,
+        "target": visible.target,
         "rules": game.rules.text,
         "limit": int(view.records["public"]["knock_limit"][0]),
         "boxes": describe_boxes(view, opponent),
-        "hand_number": seat.hand_number,
-        "dealer": 0 if seat.dealt_by_me else 1,
-        "hand": groups(seat.hand),
-        "deadwood": seat.deadwood,
-        "new": code(seat.taken),
-        "closed": seat.closed,
-        "known": codes(seat.known),
-        "upcard": code(seat.upcard),
-        "pile": codes(seat.pile),
-        "stock": seat.stock,
+        "hand_number": visible.hand_number,
+        "dealer": 0 if visible.dealt_by_me else 1,
+        "hand": groups(visible.hand),
+        "deadwood": visible.deadwood,
+        "new": code(visible.taken),
+        "closed": visible.closed,
+        "known": codes(visible.known),
+        "upcard": code(visible.upcard),
+        "pile": codes(visible.pile),
+        "stock": visible.stock,
         "waits_for_bot": game.waits_for_bot,
-        "prompt": seat.prompt,
-        "last": last_turn(seat, opponent),
-        "turns": turns(seat.turns),
+        "prompt": visible.prompt,
+        "last": last_turn(visible, opponent),
+        "turns": turns(visible.turns),
         "actions": _actions(view, game.legal()),
         "end": None if ended is None else _end(game, ended),
         "sheet": score_sheet(game.record()),
@@ -191,7 +199,7 @@ def replay(record: GameRecord, positions: Iterable[Position], hand: int, me: str
 
 
 def _replay_step(position: Position, names: tuple[str, str]) -> Json:
-    first, second = describe_seat(position.view(0), names[1]), describe_seat(position.view(1), names[0])
+    first, second = visible_table(position.view(0), names[1]), visible_table(position.view(1), names[0])
     action = position.action
     step: Json = {
         "hands": [groups(first.hand), groups(second.hand)],

@@ -24,7 +24,7 @@ from gin_env.ui.opinions import chosen_actions
 from gin_env.ui.opponents import OPPONENTS
 from gin_env.ui.positions import position_in_text
 from gin_env.ui.review import HandReview, review_hand, reviewed_players
-from gin_env.ui.seat import YOU, action_name
+from gin_env.ui.visible_table import YOU, action_name
 from gin_env.ui.web import offers, page
 from gin_env.ui.web.page import Json
 from gin_env.ui.web.sessions import Session, Sessions

@@ -10,10 +10,9 @@ from gin_env.game.actions import KNOCK
 from gin_env.game.cards import card_id, parse
 from gin_env.game.rules import Rules
 from gin_env.observations.views import PlayerView
-from gin_env.ui.discards import discard_options
 from gin_env.ui.play_drawing import their_hand
 from gin_env.ui.reveal import describe_showdown
-from gin_env.ui.seat import action_name, describe_seat, heat_map, per_cent
+from gin_env.ui.visible_table import action_name, discard_options, heat_map, per_cent, visible_table
 
 # Player 0 knocks with three runs and KD; player 1 has a set and two cards to lay off on the runs.
 HAND_0, HAND_1 = "AC 2C 3C 4H 5H 6H 9S TS JS KD", "4C 5C 9D 7H 2D 3D 8D TD QH KC"
@@ -33,13 +32,13 @@ def showdown(one: Table, player: int = 0, letters: bool = True):
 
 
 def test_player_sees_the_deal():
-    seat = describe_seat(view_of(table()), "tonic")
-    assert [group.caption for group in seat.hand] == ["run", "run", "run", "deadwood 10"]
-    assert (seat.deadwood, seat.known, seat.closed, seat.stock) == (10, [], 10, 31)
-    assert (seat.upcard, seat.pile, seat.turns) == (card_id("KS"), [card_id("KS")], [])
-    assert (seat.own_score, seat.opponent_score, seat.target, seat.hand_number) == (0, 0, 100, 1)
-    assert (seat.dealt_by_me, seat.my_turn) == (False, True)
-    assert seat.prompt == "Take the upcard K♠, or pass."
+    shown = visible_table(view_of(table()), "tonic")
+    assert [group.caption for group in shown.hand] == ["run", "run", "run", "deadwood 10"]
+    assert (shown.deadwood, shown.known, shown.closed, shown.stock) == (10, [], 10, 31)
+    assert (shown.upcard, shown.pile, shown.turns) == (card_id("KS"), [card_id("KS")], [])
+    assert (shown.own_score, shown.opponent_score, shown.target, shown.hand_number) == (0, 0, 100, 1)
+    assert (shown.dealt_by_me, shown.my_turn) == (False, True)
+    assert shown.prompt == "Take the upcard K♠, or pass."
 
 
 @pytest.mark.parametrize(
@@ -58,7 +57,7 @@ def test_discards_that_leave_no_deadwood_are_named_gin(rules, gin, knocks):
         ids("8S QS"), gin
     )
     assert {card for card, option in options.items() if option.knock is not None} == set(ids(knocks))
-    assert describe_seat(view, "tonic").prompt == f"Choose a card to discard, or go {gin} with 8♠."
+    assert visible_table(view, "tonic").prompt == f"Choose a card to discard, or go {gin} with 8♠."
 
 
 def test_actions_are_named_gin_by_the_hand():
@@ -69,29 +68,29 @@ def test_actions_are_named_gin_by_the_hand():
 
 def test_player_sees_the_pick_ups_and_discards_of_both():
     one = table().play("pass", "pass", "draw", "KD", "take", "KC", "draw")
-    seat = describe_seat(view_of(one), "tonic", letters=True)
-    assert [tuple(turn) for turn in seat.turns] == [
+    shown = visible_table(view_of(one), "tonic", letters=True)
+    assert [tuple(turn) for turn in shown.turns] == [
         (True, "pass", ""),
         (False, "pass", ""),
         (True, "stock 9C", "KD"),
         (False, "KD", "KC"),
         (True, "stock 8C", ""),
     ]
-    assert (seat.known, seat.closed) == ([card_id("KD")], 9)
-    assert their_hand(seat, "tonic", True, False).plain == "tonic: 10 cards, you saw KD taken"
-    assert (seat.taken, seat.upcard, seat.pile) == (
+    assert (shown.known, shown.closed) == ([card_id("KD")], 9)
+    assert their_hand(shown, "tonic", True, False).plain == "tonic: 10 cards, you saw KD taken"
+    assert (shown.taken, shown.upcard, shown.pile) == (
         card_id("8C"),
         card_id("KC"),
         [card_id("KS"), card_id("KC")],
     )
-    theirs = describe_seat(view_of(one, 1), "tonic", letters=True)
+    theirs = visible_table(view_of(one, 1), "tonic", letters=True)
     assert [turn.took for turn in theirs.turns] == ["pass", "pass", "stock", "KD", "stock"]
     assert (theirs.closed, theirs.my_turn, theirs.prompt) == (11, False, "tonic is to discard ...")
 
 
 def test_knock_with_the_lowest_card_is_shown_as_a_knock():
     one = Table("AC 4H 5H 6H 7C 8C 9C 9S TS JS", HAND_1, "KS", "2C").play("pass", "pass", "draw", "knock AC")
-    assert describe_seat(view_of(one), "tonic", letters=True).turns[-1] == (True, "stock 2C", "AC knock")
+    assert visible_table(view_of(one), "tonic", letters=True).turns[-1] == (True, "stock 2C", "AC knock")
 
 
 def test_knock_is_scored_step_by_step_with_lay_offs():

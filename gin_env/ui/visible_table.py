@@ -1,6 +1,6 @@
-"""Data structures for what a player sees of a hand, computed only from a `PlayerView`.
+"""What a player sees of the table, computed only from a `PlayerView`.
 
-So a screen drawn from them cannot show a hidden card.
+So a screen drawn from it cannot show a hidden card.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from gin_env.game.melds import deadwood
 from gin_env.game.state import BIG_GIN, DISCARD, GIN, NO_CARD, OFFER, OVER, STOCK_ONLY
 from gin_env.game.words import limit_if_varying
 from gin_env.observations.views import PlayerView
-from gin_env.ui.discards import best_knock, discard_options
 from gin_env.ui.text import Group, card_symbol, discard_pile, hand_groups
 
 YOU = "You"
@@ -31,7 +30,7 @@ class Turn(NamedTuple):
 
 
 @dataclass
-class Seat:
+class VisibleTable:
     """A player's view of the table."""
 
     hand: list[Group]
@@ -63,7 +62,7 @@ class Seat:
     turns: list[Turn] = field(default_factory=list)
 
 
-def describe_seat(view: PlayerView, opponent: str, letters: bool = False) -> Seat:
+def visible_table(view: PlayerView, opponent: str, letters: bool = False) -> VisibleTable:
     """Return what the player of a single view sees; `opponent` is the opponent's name.
 
     With `letters`, suits are written C, H, S, D instead of as symbols.
@@ -77,7 +76,7 @@ def describe_seat(view: PlayerView, opponent: str, letters: bool = False) -> Sea
     if my_turn and phase == DISCARD and taken == NO_CARD:
         taken = draws[-1]
     size = int(public["rules"]["hand_size"]) + (their_turn and phase == DISCARD)
-    return Seat(
+    return VisibleTable(
         hand=hand_groups(hand),
         deadwood=_deadwood_after(view, hand),
         known=cards_of(known),
@@ -135,9 +134,9 @@ def action_name(action: int, upcard: int, letters: bool = False, hand: int = 0) 
     return f"discard {name}{' without going gin' * gin}"
 
 
-def last_turn(seat: Seat, opponent: str) -> str:
+def last_turn(visible: VisibleTable, opponent: str) -> str:
     """Return the opponent's last turn as a sentence, or an empty text if the player has acted since."""
-    last = seat.turns[-1] if seat.turns else None
+    last = visible.turns[-1] if visible.turns else None
     if last is None or last.by_viewer:
         return ""
     did = {"pass": "passed", "stock": "drew from the stock"}.get(last.took, f"took {last.took}")
@@ -187,12 +186,49 @@ def _turns(view: PlayerView, player: int, draws: list[int], letters: bool) -> li
     return turns
 
 
-def both_turns(first: Seat, second: Seat) -> list[Turn]:
+def both_turns(first: VisibleTable, second: VisibleTable) -> list[Turn]:
     """Return the turns of a hand as `first` sees them, with the cards that both players drew."""
     return [
         own if own.by_viewer else other._replace(by_viewer=False)
         for own, other in zip(first.turns, second.turns, strict=True)
     ]
+
+
+# --- Discards ------------------------------------------------------------------------------------------
+
+
+class DiscardOption(NamedTuple):
+    """One card of a player who is to discard."""
+
+    deadwood: int
+    """Deadwood of the other cards."""
+    discard: int | None
+    """Action that discards the card; None for a card just taken from the pile."""
+    knock: int | None
+    """Action that knocks or goes gin with the card; None if that is not allowed."""
+    gin: str
+    """``"gin"`` or ``"big gin"`` if the knock is that, otherwise empty."""
+
+
+def discard_options(view: PlayerView) -> dict[int, DiscardOption]:
+    """Return the options of a single view by card; none unless its player is to discard."""
+    mask = view.masks()[0]
+    if not mask.any() or int(view.records["public"]["phase"][0]) != DISCARD:
+        return {}
+    hand = int(view.hands[0])
+    gin = "big gin" if view.rules.big_gin_bonus and deadwood(hand) == 0 else "gin"
+    options = {}
+    for card in cards_of(hand):
+        left, knock = deadwood(hand & ~(1 << card)), KNOCK + card if mask[KNOCK + card] else None
+        named = gin if knock is not None and left == 0 else ""
+        options[card] = DiscardOption(left, card if mask[card] else None, knock, named)
+    return options
+
+
+def best_knock(options: dict[int, DiscardOption]) -> int | None:
+    """Return the card to knock with that leaves the least deadwood; None without a knock."""
+    possible = [card for card, option in options.items() if option.knock is not None]
+    return min(possible, key=lambda card: options[card].deadwood, default=None)
 
 
 # --- Belief -------------------------------------------------------------------------------------------
