@@ -104,8 +104,7 @@ def _check_judge(name: str | None) -> None:
 def _replay_in_text(game: GameRecord, judge: str | None, worst: int) -> None:
     from gin_env.ui.adviser import Adviser
     from gin_env.ui.replay_text import position_text, title
-    from gin_env.ui.review import review_hand, reviewed_players
-    from gin_env.ui.review_text import review_text
+    from gin_env.ui.review import review_hand, review_text, reviewed_players
 
     typer.echo(f"{title(game)}\n")
     positions, texts, number = game.positions(), [], 0
@@ -119,7 +118,7 @@ def _replay_in_text(game: GameRecord, judge: str | None, worst: int) -> None:
     for player in reviewed_players(game):
         hands = range(len(game.hands))
         reviews = [review_hand(game, positions, hand, player, adviser) for hand in hands]
-        typer.echo(f"\n{review_text(game, positions, reviews, adviser.label, worst)}")
+        typer.echo(f"\n{review_text(game, reviews, adviser.label, worst)}")
 
 
 @app.command(

@@ -16,7 +16,7 @@ from gin_env.game.streams import check_seed
 from gin_env.records import GameRecord
 from gin_env.support.atomic import write_bytes
 from gin_env.ui import picture
-from gin_env.ui.review_text import player_name
+from gin_env.ui.review import player_name
 
 LAST_SECONDS = 5.0
 """Minimum duration of the last picture, in seconds, before the GIF starts again."""

@@ -14,8 +14,7 @@ from gin_env.ui.adviser import Adviser
 from gin_env.ui.human_game import PERSON, EndedHand, HumanGame
 from gin_env.ui.play_widgets import CardPlace, Pile
 from gin_env.ui.reveal import describe_showdown, game_result
-from gin_env.ui.review import HandReview, review_hand
-from gin_env.ui.review_text import review_text
+from gin_env.ui.review import HandReview, review_hand, review_text
 from gin_env.ui.statistics import Statistics
 from gin_env.ui.table_app import ESTIMATOR, WIDE, TableView
 from gin_env.ui.visible_table import (
@@ -203,7 +202,7 @@ class PlayView(TableView):
                     review = review_hand(record, positions, hand, PERSON, adviser)
                     self._reviews[record.hands[hand]] = review
             reviews = [self._reviews[record.hands[hand]] for hand in hands]
-            return review_text(record, positions, reviews, adviser.label, letters=self._letters)
+            return review_text(record, reviews, adviser.label, letters=self._letters)
 
         found = self._ask_adviser(ended.view, compute)
         if found is None:

@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 from gin_env.game.words import rules_in_words
 from gin_env.records import GameRecord
 from gin_env.support.tables import table
-from gin_env.ui.review import Choice, totals_of
-from gin_env.ui.review_text import moves_of, step_of, summary
+from gin_env.ui.review import Choice, summary, totals_of
 from gin_env.ui.table_app import TableApp  # first: its ImportError names what to install
 
 from textual.binding import Binding  # isort: skip
@@ -112,7 +111,7 @@ class ReplayApp(TableApp):
             worst = self._worst()
             if worst:
                 self._rank = min(max(self._rank + step, 0), len(worst) - 1)
-                self.action_go_to(self.shown.place_of(worst[self._rank]))
+                self.action_go_to(self.shown.positions.index(worst[self._rank].position))
 
         self.shown.ask_reviews(go)
 
@@ -131,17 +130,16 @@ class ReplayApp(TableApp):
         worst = self._worst()[: self._most]
         if not worst:
             return
-        positions, names = self.shown.positions, self.shown.names
-        places = [self.shown.place_of(one) for one in worst]
+        names, places = self.shown.names, [self.shown.positions.index(one.position) for one in worst]
         rows = [
             [
-                str(step_of(positions, one)),
-                str(one.hand + 1),
-                draw.short_name(names[positions[place].player], 8),
-                *(name.replace("draw from the ", "") for name in moves_of(positions, one, self._letters)),
+                str(one.number),
+                str(one.position.hand + 1),
+                draw.short_name(names[one.position.player], 8),
+                *(name.replace("draw from the ", "") for name in one.moves(self._letters)),
                 f"{one.lost:.1f}",
             ]
-            for one, place in zip(worst, places, strict=True)
+            for one in worst
         ]
         header = ["step", "hand", "player", "played", "better", "lost"]
         heading, *lines = table(header, rows, left=(2, 3, 4)).split("\n")

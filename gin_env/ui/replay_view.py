@@ -17,7 +17,6 @@ from gin_env.ui import play_drawing as draw
 from gin_env.ui import replay_text
 from gin_env.ui.reveal import describe_showdown
 from gin_env.ui.review import Choice, HandReview, mistakes_of, review_hand
-from gin_env.ui.review_text import position_of
 from gin_env.ui.table_app import ADVISER, ESTIMATOR, TableView
 from gin_env.ui.visible_table import Turn, VisibleTable, action_name, both_turns, heat_map, visible_table
 
@@ -173,7 +172,7 @@ class ReplayView(TableView):
         parts, action = [], self.position.action
         if self.judging:
             parts.append(Text(self._progress, draw.GOLD))
-        mistake = next((one for one in self.mistakes() if self.place_of(one) == self.place), None)
+        mistake = next((one for one in self.mistakes() if one.position is self.position), None)
         if mistake is not None:
             parts.append(Text(f"This loses {mistake.lost:.1f} points.", draw.GOLD))
         if action is None and self.hint_on:
@@ -195,10 +194,6 @@ class ReplayView(TableView):
     def mistakes(self) -> list[Choice]:
         """Return the mistakes found so far, the costliest first."""
         return mistakes_of(self.reviews)
-
-    def place_of(self, choice: Choice) -> int:
-        """Return the index of a choice's position in `positions`."""
-        return self.positions.index(position_of(self.positions, choice))
 
     def ask_reviews(self, then: Callable[[], None]) -> None:
         """Call `then` once a thread has reviewed all hands; it is not called if that fails."""

@@ -26,8 +26,7 @@ from gin_env.records import GameRecord
 from gin_env.ui import picture, replay_text, replay_view, text
 from gin_env.ui import play_drawing as draw
 from gin_env.ui.reveal import describe_reveal, describe_showdown
-from gin_env.ui.review import review_hand
-from gin_env.ui.review_text import review_text
+from gin_env.ui.review import review_hand, review_text
 from gin_env.ui.visible_table import both_turns, heat_map, last_turn, visible_table
 from gin_env.ui.web import page
 
@@ -121,12 +120,12 @@ def recorded(name: str, game: GameRecord) -> Iterator[tuple[str, list[Text | obj
         [
             replay_text.title(game),
             *(replay_text.position_text(game, one, 1) for one in positions[-2:]),
-            review_text(game, positions, reviews, "judge"),
+            review_text(game, reviews, "judge"),
             draw.sheet_lines(game, "a-long-opponent"),
         ],
     )
     yield f"{name}, page", [*shown.pop("steps")[-2:], shown]
-    yield f"{name}, review", [page.review(game, positions, reviews, Judge())]
+    yield f"{name}, review", [page.review(game, reviews, Judge())]
 
 
 def in_lines(parts: list[Text | object]) -> str:

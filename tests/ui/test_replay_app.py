@@ -178,14 +178,14 @@ def test_keys_jump_to_the_worst_moves_in_order(game):
     async def steps(app, pilot):
         for expected in (worst[0], worst[1], worst[2]):
             await press(pilot, "w")
-            place = app.shown.place_of(expected)
+            place = app.shown.decisions[expected.number - 1]
             check_position(app, place)
             assert app.shown.place == place
             assert f"This loses {expected.lost:.1f} points" in part_of(app, "opinion-text")
         await press(pilot, "W")
-        assert app.shown.place == app.shown.place_of(worst[1])
+        assert app.shown.place == app.shown.decisions[worst[1].number - 1]
         await press(pilot, *["w"] * (len(worst) + 2))
-        assert app.shown.place == app.shown.place_of(worst[-1])
+        assert app.shown.place == app.shown.decisions[worst[-1].number - 1]
 
     on_screen(steps, game)
 
@@ -201,14 +201,14 @@ def test_review_table_jumps_to_each_mistake(game):
         rows = [line for line in said.splitlines() if re.search(r"  \d+\.\d +▎", line)]
         assert len(rows) == 3
         for row, one in zip(rows, worst, strict=False):
-            assert row.split()[2] == str(1 + app.shown.decisions.index(app.shown.place_of(one)))
+            assert row.split()[2] == str(one.number)
             assert f"{one.lost:.1f}" in row
         await press(pilot, "home", "down", "enter")
-        assert app.shown.place == app.shown.place_of(worst[1])
+        assert app.shown.place == app.shown.decisions[worst[1].number - 1]
         await press(pilot, "w")
-        assert app.shown.place == app.shown.place_of(worst[2])
+        assert app.shown.place == app.shown.decisions[worst[2].number - 1]
         await press(pilot, "t", "escape")
-        assert app.shown.place == app.shown.place_of(worst[2])
+        assert app.shown.place == app.shown.decisions[worst[2].number - 1]
 
     on_screen(steps, game, most=3)
 
@@ -236,7 +236,7 @@ def test_game_without_a_mistake_says_so(game, monkeypatch):
 
 def test_hint_compares_the_played_move_with_the_best(game):
     async def steps(app, pilot):
-        place = app.shown.place_of(mistakes(game)[0])
+        place = app.shown.decisions[mistakes(game)[0].number - 1]
         app.action_go_to(place)
         await press(pilot, "h")
         side = part_of(app, "opinion-text")

@@ -29,8 +29,7 @@ from gin_env.game.cards import card_id, card_text
 from gin_env.game.rules import Rules
 from gin_env.ui.card_art import card_sheet
 from gin_env.ui.human_game import HumanGame
-from gin_env.ui.review import review_hand, totals_of
-from gin_env.ui.review_text import review_text
+from gin_env.ui.review import review_hand, review_text, totals_of
 from gin_env.ui.web import offers, page, server, sessions
 from gin_env.ui.web.security import MAX_BODY
 from gin_env.ui.web.server import STATIC, create_app, serve, web_address
@@ -347,7 +346,7 @@ def test_review_of_a_hand_is_that_of_the_terminal():
     assert (mine["mistakes"], mine["num_choices"], mine["accuracy"]) == (*totals[3:], totals.accuracy)
     assert mine["chances"] == found.chances
     assert [move["lost"] for move in mine["moves"]] == [choice.lost for choice in found.choices]
-    said = review_text(record, record.positions(), [found], "judge")
+    said = review_text(record, [found], "judge")
     assert f"{mine['points']} points" in said
     assert f"Choices: {mine['choices']} in {mine['mistakes']} mistakes" in said
     worst = max(mine["moves"], key=lambda move: move["lost"])

@@ -28,8 +28,7 @@ from gin_env.ui.reveal import (
     game_result,
     outcome_word,
 )
-from gin_env.ui.review import Choice, HandReview, totals_of
-from gin_env.ui.review_text import player_name, position_of, signed
+from gin_env.ui.review import Choice, HandReview, player_name, signed, totals_of
 from gin_env.ui.text import Group
 from gin_env.ui.visible_table import (
     YOU,
@@ -222,13 +221,13 @@ def _replay_step(position: Position, names: tuple[str, str]) -> Json:
     return step
 
 
-def review(game: GameRecord, positions: list[Position], reviews: list[HandReview], adviser: Adviser) -> Json:
+def review(game: GameRecord, reviews: list[HandReview], adviser: Adviser) -> Json:
     """Return the reviews of one hand, one for each player whose choices were judged."""
     judge = {"judge": adviser.label, "worlds": adviser.num_worlds}
-    return judge | {"players": [_review(game, positions, one) for one in reviews]}
+    return judge | {"players": [_review(game, one) for one in reviews]}
 
 
-def _review(game: GameRecord, positions: list[Position], one: HandReview) -> Json:
+def _review(game: GameRecord, one: HandReview) -> Json:
     totals = totals_of([one])
     opponent = player_name(game, 1 - one.player, "the player")
     return {
@@ -241,14 +240,13 @@ def _review(game: GameRecord, positions: list[Position], one: HandReview) -> Jso
         "num_choices": totals.num_choices,
         "accuracy": totals.accuracy,
         "chances": one.chances,
-        "moves": [_choice(positions, choice, opponent) for choice in one.choices],
+        "moves": [_choice(choice, opponent) for choice in one.choices],
     }
 
 
-def _choice(positions: list[Position], choice: Choice, opponent: str) -> Json:
-    view = position_of(positions, choice).view()
-    compared = comparison(choice.advice, view, opponent, choice.played.action)
-    return compared | {"step": choice.step, "lost": choice.lost, "mistake": choice.is_mistake}
+def _choice(choice: Choice, opponent: str) -> Json:
+    compared = comparison(choice.advice, choice.position.view(), opponent, choice.played.action)
+    return compared | {"step": choice.position.step, "lost": choice.lost, "mistake": choice.is_mistake}
 
 
 def turns(played: list[Turn]) -> list[Json]:

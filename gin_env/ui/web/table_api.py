@@ -265,7 +265,7 @@ class TableApi:
                 self._reviewed[key] = [
                     review_hand(record, replayed.positions, hand, player, adviser) for player in players
                 ]
-            return page.review(record, replayed.positions, self._reviewed[key], adviser)
+            return page.review(record, self._reviewed[key], adviser)
 
         return 200, self._reviews.ask(judge)
 
