@@ -25,6 +25,7 @@ from gin_env import agents
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.picture import image
 from gin_env.ui.play_app import PlayApp
+from gin_env.ui.play_view import PlayView
 from gin_env.ui.visible_table import visible_table
 from gin_env.ui.web.sessions import Sessions
 
@@ -84,7 +85,7 @@ def save(picture: bytes, name: str, width: int) -> None:
 
 async def draw_terminal(size: tuple[int, int]) -> str:
     """Return the playing screen with a hint and a belief as SVG."""
-    app = PlayApp(moment(), bot_delay=0)
+    app = PlayApp(PlayView(moment()), bot_delay=0)
     async with app.run_test(size=size) as pilot:
         await pilot.press("h", *(["b"] if size[1] >= 24 else []), "left")
         await pilot.pause()

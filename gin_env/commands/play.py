@@ -86,6 +86,7 @@ def play(
     from gin_env.ui.adviser import estimator_of_hand
     from gin_env.ui.human_game import HumanGame
     from gin_env.ui.play_app import PlayApp
+    from gin_env.ui.play_view import PlayView
     from gin_env.ui.statistics import FILE_NAME, Statistics
 
     estimator_of_hand(estimator)
@@ -119,7 +120,8 @@ def play(
         if recorder is not None:
             recorder.add(done.record())
 
-    screen = PlayApp(game, save, hint_bot, estimator, bot_delay, letters, finished, statistics, resume)
+    table = PlayView(game, hint_bot, estimator, letters, statistics)
+    screen = PlayApp(table, save, bot_delay, finished, resume)
     try:
         screen.run()
     finally:

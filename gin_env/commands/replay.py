@@ -71,11 +71,12 @@ def replay(
     if not plain and _screen_is_possible():
         from gin_env.ui.adviser import estimator_of_hand
         from gin_env.ui.replay_app import ReplayApp
+        from gin_env.ui.replay_view import ReplayView
         from gin_env.ui.review import reviewed_players
 
         estimator_of_hand(estimator)
         bot = None if judge == NO_JUDGE else judge
-        ReplayApp(recorded, bot, reviewed_players(recorded), worst, estimator, letters).run()
+        ReplayApp(ReplayView(recorded, bot, reviewed_players(recorded), estimator, letters), worst).run()
     else:
         _replay_in_text(recorded, judge, worst)
 

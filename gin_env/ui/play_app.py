@@ -15,7 +15,6 @@ from gin_env.game.words import rules_in_words
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.play_drawing import sheet_lines
 from gin_env.ui.reveal import describe_boxes
-from gin_env.ui.statistics import Statistics
 from gin_env.ui.table_app import TableApp  # first: its ImportError names what to install
 from gin_env.ui.visible_table import best_knock, discard_options, visible_table
 
@@ -55,15 +54,11 @@ class PlayApp(TableApp):
 
     Parameters
     ----------
-    game : the game to play.
+    shown : the table with the game to play.
     save_to : file to which the game is saved after each action, from the person's first action until the game
         is over. If None, the game is not saved.
-    hint_bot : the bot that hints and reviews play the moves out with; None for the strongest.
-    estimator : estimates what the opponent holds.
     bot_delay : seconds before each action of the bot.
-    letters : write suits as C, H, S, D.
     finished : called with each completed game.
-    statistics : where the results are kept; None: nowhere.
     resumed : whether the game comes from `save_to`. A new game is saved once the person has acted in it.
     """
 
@@ -94,24 +89,23 @@ class PlayApp(TableApp):
 
     def __init__(
         self,
-        game: HumanGame,
+        shown: PlayView,
         save_to: Path | None = None,
-        hint_bot: str | None = None,
-        estimator: str = "bayes",
         bot_delay: float = 0.6,
-        letters: bool = False,
-        finished: Callable[[HumanGame], None] | None = None,
-        statistics: Statistics | None = None,
+        finished: Callable[[HumanGame], object] | None = None,
         resumed: bool = False,
     ) -> None:
-        super().__init__(PlayView(game, hint_bot, estimator, letters, statistics))
-        self._statistics = statistics
+        super().__init__(shown)
         self._impatience: Timer | None = None
-        self.game = game
         self.failure: Exception | None = None
         self._acted = resumed
         self._save_to, self._bot_delay, self._finished = save_to, bot_delay, finished
         self._enabled: list[bool | None] = []
+
+    @property
+    def game(self) -> HumanGame:
+        """The game that is played."""
+        return self.shown.game
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -119,7 +113,6 @@ class PlayApp(TableApp):
 
     def _show(self) -> None:
         """Redraw what has changed, and update the keys in the footer."""
-        self.shown.game = self.game
         super()._show()
         keys = [binding for binding in self.BINDINGS if binding.show]
         enabled = [self.check_action(binding.action, ()) for binding in keys]
@@ -191,7 +184,11 @@ class PlayApp(TableApp):
         if self._impatience is not None:
             self._impatience.stop()
         self.shown.notice, self.shown.thinking = "", False
-        self._count()
+        if self.game.ended is not None and self.shown.statistics is not None:
+            try:
+                self.shown.statistics.add(self.game)
+            except (OSError, ValueError) as error:
+                self.notify(str(error), severity="error", markup=False)
         try:
             if self.game.is_over and self._finished is not None:
                 self._finished(self.game)
@@ -201,15 +198,6 @@ class PlayApp(TableApp):
             return
         self._show()
         self._continue()
-
-    def _count(self) -> None:
-        """Add the hand that has just ended to the statistics."""
-        if self.game.ended is None or self._statistics is None:
-            return
-        try:
-            self._statistics.add(self.game)
-        except (OSError, ValueError) as error:
-            self.notify(str(error), severity="error", markup=False)
 
     def _save(self) -> None:
         """Save the game once the person has acted in it; before that, another saved game is kept."""
@@ -345,7 +333,7 @@ class PlayApp(TableApp):
     def action_next(self) -> None:
         """Start the next hand or a new game."""
         if self.game.is_over:
-            self.game, self._acted = self.game.another(), False
+            self.shown.game, self._acted = self.game.another(), False
         else:
             self.game.next_hand()
             self._acted = True
@@ -355,8 +343,8 @@ class PlayApp(TableApp):
         """Show the score sheet, and the results against each bot."""
         lines = [sheet_lines(self.game.record(), self.game.opponent_name).plain]
         lines += describe_boxes(self.game.view, self.game.opponent_name)
-        if self._statistics is not None:
-            lines += ["\nResults in all games\n", self._statistics.table()]
+        if self.shown.statistics is not None:
+            lines += ["\nResults in all games\n", self.shown.statistics.table()]
         self.push_screen(Page("\n".join(lines)))
 
     def action_help(self) -> None:

@@ -292,7 +292,7 @@ def showdown_lines(
         else:
             said = "  |  ".join(f"{card_names(cards, letters)} {caption}" for cards, caption in groups)
             parts.append(Text(f"{name}: {said}"))
-    parts += [Text(f"{number}. {step}") for number, step in enumerate(showdown.steps, 1)]
+    parts += [Text(f"{number}. {stage.text}") for number, stage in enumerate(showdown.stages, 1)]
     return Text("\n").join(parts)
 
 

@@ -16,14 +16,12 @@ from gin_env.ui.play_widgets import CardPlace, Pile
 from gin_env.ui.reveal import describe_showdown, game_result
 from gin_env.ui.review import HandReview, review_hand, review_text
 from gin_env.ui.statistics import Statistics
-from gin_env.ui.table_app import ESTIMATOR, WIDE, TableView
+from gin_env.ui.table_app import ADVISER, WIDE, TableView
 from gin_env.ui.visible_table import (
-    HeatMap,
     VisibleTable,
     best_knock,
     card_name,
     discard_options,
-    heat_map,
     last_turn,
     visible_table,
 )
@@ -38,15 +36,15 @@ class PlayView(TableView):
     ----------
     game : the game that is shown; the attribute can be set to another game.
     hint_bot, estimator, letters : as for `TableView`.
-    statistics : the results that are shown after a hand; None: none.
+    statistics : the results, kept in a file and shown after a hand; None: none.
     """
 
     def __init__(
         self,
         game: HumanGame,
-        hint_bot: str | None,
-        estimator: str,
-        letters: bool,
+        hint_bot: str | None = None,
+        estimator: str = "bayes",
+        letters: bool = False,
         statistics: Statistics | None = None,
     ) -> None:
         super().__init__(hint_bot, estimator, letters)
@@ -73,7 +71,7 @@ class PlayView(TableView):
                 yield Static(id="mine-title", markup=False)
                 with Container(id="mine"):
                     for place in range(PLACES):
-                        yield CardPlace(place, self._letters)
+                        yield CardPlace(place, self.letters)
                 yield Static(id="captions")
                 yield Static(id="prompt", markup=False)
                 yield Static(id="belief", markup=False)
@@ -89,7 +87,7 @@ class PlayView(TableView):
         """Redraw what has changed."""
         boxes, width, ended = self._fit(), self.app.size.width, self.game.ended
         self.set_class(ended is not None, "ended")
-        table = visible_table(self.game.view, self.game.opponent_name, self._letters)
+        table = visible_table(self.game.view, self.game.opponent_name, self.letters)
         self._write("title", draw.title_line(table, self.game.opponent_name, width - 2))
         if ended is None:
             self._show_table(table, boxes)
@@ -97,7 +95,7 @@ class PlayView(TableView):
             self._show_end(ended, width)
 
     def _show_table(self, table: VisibleTable, boxes: bool) -> None:
-        opponent, letters, large = self.game.opponent_name, self._letters, self.has_class("large")
+        opponent, letters, large = self.game.opponent_name, self.letters, self.has_class("large")
         self._write("theirs", draw.their_hand(table, opponent, letters, boxes, large))
         self._write("stock", draw.stock_drawing(table, boxes, large))
         self._write("upcard", draw.upcard_drawing(table, letters, boxes, large))
@@ -120,32 +118,23 @@ class PlayView(TableView):
         self._write("log", draw.turn_lines(table, opponent))
         self._write("sheet", draw.sheet_lines(self.game.record(), opponent) if large else "")
         self._show_hint(table)
-        belief = self._belief() if self.belief_on else ""
+        belief = self._belief(self.game.view) if self.belief_on else ""
         self._write("belief", belief if isinstance(belief, str) else draw.belief_lines(belief))
         turns = self.query_one("#turns", VerticalScroll)
         self.call_after_refresh(turns.scroll_end, animate=False)  # once the hint has its height
 
     def _show_hint(self, table: VisibleTable) -> None:
-        text: Any = ""
-        if self.hint_on and not table.my_turn:
-            text = "The hint comes when it is your turn."
-        elif self.hint_on:
-            view = self.game.view
-            advice = self._ask_adviser(view, lambda adviser: adviser.advise(view))
-            if advice is None:
-                text = "The moves are played out ..."
-            elif isinstance(advice, Exception):
-                text = f"There is no hint: {advice}"
-            else:
-                text = draw.advice_lines(advice, view, self.game.opponent_name, self._letters)
+        text: Any = "The hint comes when it is your turn."
+        if self.hint_on and table.my_turn:
+            text = self._hint(self.game.view, self.game.opponent_name)
         self._write("hint", text)
         self.query_one("#hint").display = self.hint_on
 
     def _show_end(self, ended: EndedHand, width: int) -> None:
         opponent = self.game.opponent_name
-        showdown = describe_showdown(ended.view, ended.hands, opponent, self._letters)
+        showdown = describe_showdown(ended.view, ended.hands, opponent, self.letters)
         large = self.has_class("large")
-        text = draw.showdown_lines(showdown, opponent, self._letters, width >= WIDE, large=large)
+        text = draw.showdown_lines(showdown, opponent, self.letters, width >= WIDE, large=large)
         if self.game.is_over:
             result = game_result(self.game.record(), opponent)
             text.append(f"\n{result} Enter begins a new game.", f"bold {draw.GOLD}")
@@ -156,7 +145,7 @@ class PlayView(TableView):
                 f"\nAgainst {opponent}: {self.statistics.against(self.game.opponent).text}.", draw.PALE
             )
         text.append(f"\n\n{self._review(ended)}")
-        belief = self._belief()
+        belief = self._belief(self.game.view)
         text.append("\n\n")
         if isinstance(belief, str):
             text.append(belief)
@@ -178,13 +167,13 @@ class PlayView(TableView):
         if self.chosen is None or not options:
             return ""
         card = cards[self.chosen]
-        option, name, best = options[card], card_name(card, self._letters), best_knock(options)
+        option, name, best = options[card], card_name(card, self.letters), best_knock(options)
         if option.discard is None:
             return f"{name} was just taken from the pile: it cannot be discarded in this turn."
         if option.gin:
             return f"{name} leaves no deadwood: Enter goes {option.gin}."
         if best is not None and options[best].gin:
-            gin = f"{options[best].gin} is possible with {card_name(best, self._letters)}"
+            gin = f"{options[best].gin} is possible with {card_name(best, self.letters)}"
             return f"{gin[0].upper()}{gin[1:]}; Enter discards {name}."
         knock = "" if option.knock is None else ", k knocks"
         return f"{name} leaves {option.deadwood} deadwood: Enter discards it{knock}."
@@ -202,19 +191,9 @@ class PlayView(TableView):
                     review = review_hand(record, positions, hand, PERSON, adviser)
                     self._reviews[record.hands[hand]] = review
             reviews = [self._reviews[record.hands[hand]] for hand in hands]
-            return review_text(record, reviews, adviser.label, letters=self._letters)
+            return review_text(record, reviews, adviser.label, letters=self.letters)
 
-        found = self._ask_adviser(ended.view, compute)
+        found = self._think(ADVISER, ended.view, compute)
         if found is None:
             return "Your choices are played out ..."
         return f"There is no review: {found}" if isinstance(found, Exception) else str(found)
-
-    def _belief(self) -> HeatMap | str:
-        """Return the belief, or a sentence with the reason why there is none."""
-        view = self.game.view
-        chances = self._think(ESTIMATOR, view, lambda one: one.estimate(view)[0].tolist())
-        if chances is None:
-            return "The chances are worked out ..."
-        if isinstance(chances, Exception):
-            return f"There are no chances: {chances}"
-        return heat_map(chances, self._letters)

@@ -5,11 +5,9 @@ It needs Textual (``pip install "gin-env[play]"``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from gin_env.game.words import rules_in_words
-from gin_env.records import GameRecord
 from gin_env.support.tables import table
 from gin_env.ui.review import Choice, summary, totals_of
 from gin_env.ui.table_app import TableApp  # first: its ImportError names what to install
@@ -42,13 +40,7 @@ The card that is played next is marked ▲▲ (or >), the one just drawn
 
 
 class ReplayApp(TableApp):
-    """One recorded game.
-
-    Parameters
-    ----------
-    game, judge, players, estimator, letters : as for `ReplayView`.
-    most : maximum number of lines in the table of mistakes.
-    """
+    """The screen of a `ReplayView`; `most` is the maximum number of lines in its table of mistakes."""
 
     CSS_PATH: ClassVar[Any] = ["play.tcss", "replay.tcss"]
     shown: ReplayView
@@ -72,18 +64,9 @@ class ReplayApp(TableApp):
         Binding("ctrl+c", "quit", show=False, priority=True),
     ]
 
-    def __init__(
-        self,
-        game: GameRecord,
-        judge: str | None = None,
-        players: Sequence[int] = (0, 1),
-        most: int = 10,
-        estimator: str = "bayes",
-        letters: bool = False,
-    ) -> None:
-        super().__init__(ReplayView(game, judge, players, estimator, letters))
+    def __init__(self, shown: ReplayView, most: int = 10) -> None:
+        super().__init__(shown)
         self._most = most
-        self._letters = letters
         self._rank = -1  # index of the mistake shown last
 
     def action_go_to(self, place: int) -> None:
@@ -136,7 +119,7 @@ class ReplayApp(TableApp):
                 str(one.number),
                 str(one.position.hand + 1),
                 draw.short_name(names[one.position.player], 8),
-                *(name.replace("draw from the ", "") for name in one.moves(self._letters)),
+                *(name.replace("draw from the ", "") for name in one.moves(self.shown.letters)),
                 f"{one.lost:.1f}",
             ]
             for one in worst

@@ -17,8 +17,8 @@ from gin_env.ui import play_drawing as draw
 from gin_env.ui import replay_text
 from gin_env.ui.reveal import describe_showdown
 from gin_env.ui.review import Choice, HandReview, mistakes_of, review_hand
-from gin_env.ui.table_app import ADVISER, ESTIMATOR, TableView
-from gin_env.ui.visible_table import Turn, VisibleTable, action_name, both_turns, heat_map, visible_table
+from gin_env.ui.table_app import ADVISER, TableView
+from gin_env.ui.visible_table import Turn, VisibleTable, action_name, both_turns, visible_table
 
 NAME_WIDTH = 14
 LONG_LINES = 54
@@ -48,7 +48,12 @@ class ReplayView(TableView):
     """
 
     def __init__(
-        self, game: GameRecord, judge: str | None, players: Sequence[int], estimator: str, letters: bool
+        self,
+        game: GameRecord,
+        judge: str | None = None,
+        players: Sequence[int] = (0, 1),
+        estimator: str = "bayes",
+        letters: bool = False,
     ) -> None:
         super().__init__(judge, estimator, letters)
         self.game = game
@@ -95,8 +100,8 @@ class ReplayView(TableView):
         """Redraw what has changed."""
         boxes = self._fit()
         position = self.position
-        first = visible_table(position.view(0), self.names[1], self._letters)
-        second = visible_table(position.view(1), self.names[0], self._letters)
+        first = visible_table(position.view(0), self.names[1], self.letters)
+        second = visible_table(position.view(1), self.names[0], self.letters)
         self.set_class(position.over, "ended")
         self.set_class(self.belief_on, "believing")
         self._write("title", draw.title_line(first, self.names[1], self.app.size.width - 2, self.names[0]))
@@ -108,7 +113,7 @@ class ReplayView(TableView):
         self._show_belief()
 
     def _show_table(self, tables: tuple[VisibleTable, VisibleTable], turns: list[Turn], boxes: bool) -> None:
-        letters, position = self._letters, self.position
+        letters, position = self.letters, self.position
         for player, place in enumerate(("first", "second")):
             here = position.is_decision and position.player == player
             played = position.action if here else None
@@ -128,9 +133,9 @@ class ReplayView(TableView):
     def _show_end(self, turns: list[Turn], boxes: bool) -> None:
         first, second = self.position.state["private"]["hand"][0].tolist()
         me, other = self.names
-        shown = describe_showdown(self.position.view(0), (first, second), other, self._letters, me)
+        shown = describe_showdown(self.position.view(0), (first, second), other, self.letters, me)
         text = Text(f"{last_move(turns, self.names)}\n")
-        text.append(draw.showdown_lines(shown, other, self._letters, boxes, me))
+        text.append(draw.showdown_lines(shown, other, self.letters, boxes, me))
         for line in replay_text.counted(self.game, self.position):
             text.append(f"\n{line.strip()}.")
         if self.place == len(self.positions) - 1:
@@ -141,15 +146,10 @@ class ReplayView(TableView):
         if not self.belief_on:
             return
         viewer = self.position.player if self.viewer is None else self.viewer
-        view = self.position.view(viewer)
-        chances = self._think(ESTIMATOR, view, lambda one: one.estimate(view)[0].tolist())
-        if chances is None:
-            self._write("belief", "The chances are worked out ...")
+        belief = self._belief(self.position.view(viewer))
+        if isinstance(belief, str):
+            self._write("belief", belief)
             return
-        if isinstance(chances, Exception):
-            self._write("belief", f"There are no chances: {chances}")
-            return
-        belief = heat_map(chances, self._letters)
         hand = int(self.position.state["private"]["hand"][0][1 - viewer])
         heading = f"What {self.names[viewer]} can believe, per cent"
         truth = f"what {self.names[1 - viewer]} holds"
@@ -162,7 +162,7 @@ class ReplayView(TableView):
         if action is None:
             return "The game was interrupted here."
         step = self.decisions.index(self.place) + 1
-        what = action_name(action, upcard, self._letters)
+        what = action_name(action, upcard, self.letters)
         if self.app.size.width < LONG_LINES:
             what = what.replace("draw from the ", "")
         return f"Step {step} of {len(self.decisions)}, {self.names[self.position.player]}: {what}"
@@ -178,15 +178,8 @@ class ReplayView(TableView):
         if action is None and self.hint_on:
             parts.append(Text("Nobody decides here."))
         elif action is not None and self.hint_on:
-            view = self.position.view()
-            advice = self._ask_adviser(view, lambda adviser: adviser.advise(view, action))
-            if advice is None:
-                parts.append(Text("The moves are played out ..."))
-            elif isinstance(advice, Exception):
-                parts.append(Text(f"There is no hint: {advice}"))
-            else:
-                opponent = self.names[1 - self.position.player]
-                parts.append(draw.advice_lines(advice, view, opponent, self._letters, action))
+            opponent = self.names[1 - self.position.player]
+            parts.append(self._hint(self.position.view(), opponent, action))
         return Text("\n").join([*parts, Text("")]) if parts else Text("")
 
     # --- Reviews --------------------------------------------------------------------------------------

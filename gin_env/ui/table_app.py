@@ -6,8 +6,12 @@ import threading
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from rich.text import Text
+
 from gin_env.observations.views import PlayerView
 from gin_env.ui.adviser import Adviser, estimator_of_hand
+from gin_env.ui.play_drawing import advice_lines
+from gin_env.ui.visible_table import HeatMap, heat_map
 
 try:
     from textual.app import App, ComposeResult
@@ -36,16 +40,16 @@ class TableView(Container):
 
     Parameters
     ----------
-    hint_bot : the bot of the `Adviser` whose hint is shown if `hint_on`; None for the strongest.
-    estimator : the estimator whose belief is shown if `belief_on`.
+    hint_bot : the bot that hints and reviews play the moves out with; None for the strongest.
+    estimator : estimates what the opponent holds.
     letters : write suits as C, H, S, D.
     """
 
-    def __init__(self, hint_bot: str | None, estimator: str, letters: bool) -> None:
+    def __init__(self, hint_bot: str | None = None, estimator: str = "bayes", letters: bool = False) -> None:
         super().__init__()
         self._hint_bot, self.hint_on = hint_bot, False
         self.estimator, self.belief_on = estimator, False
-        self._letters = letters
+        self.letters = letters
         self._written: dict[str, Any] = {}
         self._thinking = threading.Lock()
         self._advisers: dict[str, Any] = {}
@@ -68,9 +72,23 @@ class TableView(Container):
         self._write("too-small", f"{width} x {height} is too small: {wanted}")
         return boxes
 
-    def _ask_adviser(self, view: PlayerView, compute: Callable[[Adviser], Any]) -> Any:
-        """Return the adviser's answer as `_think` does."""
-        return self._think(ADVISER, view, compute)
+    def _hint(self, view: PlayerView, opponent: str, played: int | None = None) -> Text:
+        """Return the best moves, with the one that was played, or why there are none."""
+        advice = self._think(ADVISER, view, lambda adviser: adviser.advise(view, played))
+        if advice is None:
+            return Text("The moves are played out ...")
+        if isinstance(advice, Exception):
+            return Text(f"There is no hint: {advice}")
+        return advice_lines(advice, view, opponent, self.letters, played)
+
+    def _belief(self, view: PlayerView) -> HeatMap | str:
+        """Return the belief about the other hand, or a sentence with the reason why there is none."""
+        chances = self._think(ESTIMATOR, view, lambda estimator: estimator.estimate(view)[0].tolist())
+        if chances is None:
+            return "The chances are worked out ..."
+        if isinstance(chances, Exception):
+            return f"There are no chances: {chances}"
+        return heat_map(chances, self.letters)
 
     def _think(self, kind: str, view: PlayerView, compute: Callable[[Any], Any]) -> Any:
         """Return the answer of an adviser or estimator to a view, or None while a thread computes it.

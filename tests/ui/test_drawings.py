@@ -25,7 +25,7 @@ from gin_env import Rules, estimators
 from gin_env.records import GameRecord
 from gin_env.ui import picture, replay_text, replay_view, text
 from gin_env.ui import play_drawing as draw
-from gin_env.ui.reveal import describe_reveal, describe_showdown
+from gin_env.ui.reveal import describe_showdown
 from gin_env.ui.review import review_hand, review_text
 from gin_env.ui.visible_table import both_turns, heat_map, last_turn, visible_table
 from gin_env.ui.web import page
@@ -103,11 +103,10 @@ def endings(name: str, table: Table) -> Iterator[tuple[str, list[Text | object]]
         view, both = table.games.views(ONE_GAME, player), (hands[player], hands[1 - player])
         letters = large = player == 1
         shown = describe_showdown(view, both, "tonic", letters)
-        stages = describe_reveal(view, both, "tonic", letters)
         for boxes in (False, True):
             drawn = draw.showdown_lines(shown, "tonic", letters, boxes, large=large)
             yield f"{name}, player {player}, boxes {boxes}", [drawn]
-        yield f"{name}, player {player}, stages", [stage._asdict() for stage in stages]
+        yield f"{name}, player {player}, stages", [stage._asdict() for stage in shown.stages]
 
 
 def recorded(name: str, game: GameRecord) -> Iterator[tuple[str, list[Text | object]]]:

@@ -24,6 +24,7 @@ from gin_env.records import read_one
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.play_app import PlayApp
 from gin_env.ui.play_drawing import heat_style
+from gin_env.ui.play_view import PlayView
 from gin_env.ui.statistics import Statistics
 from gin_env.ui.visible_table import action_name, visible_table
 
@@ -43,7 +44,9 @@ def on_screen(
         await settle(app, pilot)
         await steps(app, pilot)
 
-    return run_screen(PlayApp(game or HumanGame("simple", SEED), bot_delay=0, **options), settled, size)
+    of_app = {name: options.pop(name) for name in ("save_to", "finished", "resumed") if name in options}
+    table = PlayView(game or HumanGame("simple", SEED), **options)
+    return run_screen(PlayApp(table, bot_delay=0, **of_app), settled, size)
 
 
 async def settle(app: PlayApp, pilot) -> None:
@@ -486,7 +489,7 @@ def test_slow_opponent_does_not_block_the_screen():
         assert len(app.game.actions) > len(before)
         assert "is thinking" not in text_of(app)
 
-    run_screen(PlayApp(HumanGame(slow, SEED), bot_delay=0), steps)
+    run_screen(PlayApp(PlayView(HumanGame(slow, SEED)), bot_delay=0), steps)
 
 
 # --- Statistics -------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from gin_env.records import GameRecord
 from gin_env.ui import replay_app
 from gin_env.ui.replay_app import ReplayApp
 from gin_env.ui.replay_text import title
+from gin_env.ui.replay_view import ReplayView
 from gin_env.ui.review import Choice, mistakes_of, review_hand
 from gin_env.ui.text import describe as describe_table
 from gin_env.ui.visible_table import action_name
@@ -35,9 +36,11 @@ def game(tmp_path_factory) -> GameRecord:
     return records.read_one(path, 1)
 
 
-def on_screen(steps: Steps, game: GameRecord, size: tuple[int, int] = LARGE, **options) -> ReplayApp:
+def on_screen(
+    steps: Steps, game: GameRecord, size: tuple[int, int] = LARGE, most: int = 10, **options
+) -> ReplayApp:
     """Run these steps at a replay screen."""
-    return run_screen(ReplayApp(game, **options), steps, size)
+    return run_screen(ReplayApp(ReplayView(game, **options), most), steps, size)
 
 
 @pytest.fixture(autouse=True)

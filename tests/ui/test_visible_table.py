@@ -97,7 +97,7 @@ def test_knock_is_scored_step_by_step_with_lay_offs():
     told = showdown(table().play("pass", "pass", "draw", "knock 9C"))
     assert told.headline == "You win by knocking: 15 points"
     assert [group.caption for group in told.opponent_groups] == ["run", "laid off", "deadwood 25"]
-    assert told.steps == [
+    assert [stage.text for stage in told.stages] == [
         "You knock with 10 deadwood (KD).",
         "tonic melds 8D 9D 10D.",
         "tonic lays off 4C on AC 2C 3C: 4 less deadwood.",
@@ -113,9 +113,9 @@ def test_both_players_read_the_same_scoring():
     told = showdown(table().play("pass", "pass", "draw", "knock 9C"), player=1)
     assert told.headline == "tonic wins by knocking: 15 points"
     assert [group.caption for group in told.own_groups] == ["run", "laid off", "deadwood 25"]
-    assert told.steps[0] == "tonic knocks with 10 deadwood (KD)."
-    assert told.steps[2] == "You lay off 4C on AC 2C 3C: 4 less deadwood."
-    assert told.steps[-1] == "Score: you 0, tonic 15; 100 points win the game."
+    assert told.stages[0].text == "tonic knocks with 10 deadwood (KD)."
+    assert told.stages[2].text == "You lay off 4C on AC 2C 3C: 4 less deadwood."
+    assert told.stages[-1].text == "Score: you 0, tonic 15; 100 points win the game."
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_both_players_read_the_same_scoring():
 )
 def test_lay_off_prefers_melds_that_allow_further_lay_offs(knocker, defender, told):
     one = Table(knocker, defender, "KC", "QH").play("pass", "pass", "draw", "knock QH")
-    laid = [step for step in showdown(one).steps if "lays off" in step]
+    laid = [stage.text for stage in showdown(one).stages if "lays off" in stage.text]
     assert laid == [f"tonic lays off {step} less deadwood." for step in told]
 
 
@@ -147,7 +147,7 @@ def test_undercut_is_scored_step_by_step():
     one = table("QC QH QS TH JH KH 2D 3D 4D 5D").play("pass", "pass", "draw", "knock 9C")
     told = showdown(one)
     assert told.headline == "tonic undercuts: 25 points"
-    assert told.steps == [
+    assert [stage.text for stage in told.stages] == [
         "You knock with 10 deadwood (KD).",
         "tonic melds 10H JH QH KH, 2D 3D 4D 5D.",
         "tonic lays off QS on 9S 10S JS: 10 less deadwood.",
@@ -162,8 +162,8 @@ def test_gin_is_scored_without_lay_offs():
     one = Table(HAND_0, HAND_1, "QS").play("take", "knock KD")
     told = showdown(one)
     assert told.headline == "You have gin: 66 points"
-    assert told.steps[0] == "You go gin: every card is in a meld. No lay-offs after gin."
-    assert "25 for gin + 41 deadwood = 66 for you." in told.steps
+    assert told.stages[0].text == "You go gin: every card is in a meld. No lay-offs after gin."
+    assert "25 for gin + 41 deadwood = 66 for you." in [stage.text for stage in told.stages]
     assert [group.caption for group in told.own_groups] == ["run", "run", "run"]
 
 
@@ -171,7 +171,7 @@ def test_void_hand_scores_nothing():
     one = table(rules=Rules(max_turns=1)).play("pass", "pass", "draw", "9C")
     told = showdown(one)
     assert told.headline == "Nobody wins the hand"
-    assert told.steps[-1] == "Score: you 0, tonic 0; 100 points win the game."
+    assert told.stages[-1].text == "Score: you 0, tonic 0; 100 points win the game."
 
 
 def test_heat_map_has_a_cell_for_each_card():

@@ -20,9 +20,8 @@ from gin_env.ui.adviser import Advice, Adviser
 from gin_env.ui.human_game import EndedHand, HumanGame
 from gin_env.ui.links import link_of
 from gin_env.ui.reveal import (
-    Stage,
+    Showdown,
     describe_boxes,
-    describe_reveal,
     describe_showdown,
     ended_hands,
     game_result,
@@ -89,20 +88,20 @@ def _actions(view: PlayerView, legal: list[int]) -> Json:
 
 def _end(game: HumanGame, ended: EndedHand) -> Json:
     opponent = game.opponent_name
-    shown = describe_showdown(ended.view, ended.hands, opponent)
-    return {
-        "headline": shown.headline,
-        "stages": [_stage(stage) for stage in describe_reveal(ended.view, ended.hands, opponent)],
-        "game_over": _game_over(game, opponent) if game.is_over else None,
-    }
+    game_over = _game_over(game, opponent) if game.is_over else None
+    return _showdown(describe_showdown(ended.view, ended.hands, opponent)) | {"game_over": game_over}
 
 
-def _stage(stage: Stage) -> Json:
-    return {
-        "text": stage.text,
-        "hands": [groups(stage.own_groups), groups(stage.opponent_groups)],
-        "laid_off": codes(stage.laid_off),
-    }
+def _showdown(shown: Showdown) -> Json:
+    stages = [
+        {
+            "text": stage.text,
+            "hands": [groups(stage.own_groups), groups(stage.opponent_groups)],
+            "laid_off": codes(stage.laid_off),
+        }
+        for stage in shown.stages
+    ]
+    return {"headline": shown.headline, "stages": stages}
 
 
 def score_sheet(record: GameRecord) -> list[Json]:
@@ -215,9 +214,7 @@ def _replay_step(position: Position, names: tuple[str, str]) -> Json:
     }
     if position.over:
         hands = tuple(position.state["private"]["hand"][0].tolist())
-        shown = describe_showdown(position.view(0), hands, names[1], me=names[0])
-        stages = describe_reveal(position.view(0), hands, names[1], me=names[0])
-        step["end"] = {"headline": shown.headline, "stages": [_stage(stage) for stage in stages]}
+        step["end"] = _showdown(describe_showdown(position.view(0), hands, names[1], me=names[0]))
     return step
 
 
