@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from gin_env.commands.lists import show
-from gin_env.commands.options import BOT_HELP, RulesOption, Seed, progress_bar
+from gin_env.commands.options import BOT_HELP, RulesOption, Seed, progress_bar, write_outputs
 from gin_env.support.atomic import check_folder, check_targets
 
 app = typer.Typer()
@@ -56,9 +56,7 @@ def estimators(
     with progress_bar(games, "hand") as progress:
         result = evaluate_estimators(chosen, games, seed, opponent, progress.update, rules)
     typer.echo(result.summary())
-    if csv is not None:
-        result.save_csv(csv)
-        typer.echo(f"written to {csv}")
+    write_outputs((csv, result.save_csv))
     if plot_folder is not None:
         for path in draw_all(result, plot_folder):
             typer.echo(f"written to {path}")

@@ -59,7 +59,9 @@ def explain(
     ] = None,
 ) -> None:
     """Show what bots would do in a position, and why: deadwood, outs, danger and values of each action."""
+    from gin_env import records
     from gin_env.agents.base import HasActionChances, HasActionValues
+    from gin_env.ui import opinions
     from gin_env.ui.explanation_text import bots_text, explanation, legend
     from gin_env.ui.explanations import choices
     from gin_env.ui.positions import position_in_text
@@ -72,7 +74,10 @@ def explain(
             "a record has its own position and rules",
             *("upcard", "history", "drew", "you_deal", "scores", "rules"),
         )
-        view = _recorded_view(record, game, step)
+        steps = opinions.decisions(records.read_one(record, game))
+        if step > len(steps):
+            raise ValueError(f"game {game} of {record} has {len(steps)} steps: step {step} does not exist")
+        view = steps[step - 1].view()
     else:
         refuse_options(context, "only games of --record have numbers and steps", "game", "step")
         view = position_in_text(str(hand), upcard, history or "", drew, you_deal, scores, rules)
@@ -114,13 +119,3 @@ def _ask_bots(
                 raise
             silent.append(f"{name} cannot be used: {error}")
     return bots, played, silent
-
-
-def _recorded_view(path: Path, game: int, step: int) -> PlayerView:
-    from gin_env import records
-    from gin_env.ui.opinions import decisions
-
-    steps = decisions(records.read_one(path, game))
-    if step > len(steps):
-        raise ValueError(f"game {game} of {path} has {len(steps)} steps: step {step} does not exist")
-    return steps[step - 1].view()

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gin_env.commands.options import STANDARD_OUTPUT, Json, say_written
+from gin_env.commands.options import STANDARD_OUTPUT, Json, write_outputs
 
 app = typer.Typer()
 _RULES = {
@@ -44,9 +44,7 @@ def bots(
     listed = [_describe_bot(name) | scores.get(name, {}) for name in every]
     if json != STANDARD_OUTPUT:
         show(listed, with_parameters=bool(names))
-    if json is not None:
-        write_json(json, listed)
-        say_written(json)
+    write_outputs((json, lambda file: write_json(file, listed)))
 
 
 def _describe_bot(name: str) -> dict[str, Any]:

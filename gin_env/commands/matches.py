@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -26,14 +26,10 @@ from gin_env.commands.options import (
     progress_bar,
     resumable,
     say,
-    say_written,
     workers_of,
     write_outputs,
 )
 from gin_env.support.atomic import check_targets
-
-if TYPE_CHECKING:
-    pass
 
 app = typer.Typer()
 
@@ -102,9 +98,7 @@ def match(
             say(f"{name}: {usage}", json)
     if record is not None:
         say(f"recorded in {record}; next: gin-rummy replay {record}", json)
-    if json is not None:
-        result.save(json, confidence, deals)
-        say_written(json)
+    write_outputs((json, lambda file: result.save(file, confidence, deals)))
 
 
 @app.command(
