@@ -62,8 +62,7 @@ def explain(
     from gin_env import records
     from gin_env.agents.base import HasActionChances, HasActionValues
     from gin_env.ui import opinions
-    from gin_env.ui.explanation_text import bots_text, explanation, legend
-    from gin_env.ui.explanations import choices
+    from gin_env.ui.explanations import bots_text, choices, explanation, legend
     from gin_env.ui.positions import position_in_text
 
     if (record is None) == (hand is None):

@@ -15,8 +15,7 @@ from gin_env import Rules, agents, cards, cli, play_match, records
 from gin_env.agents import Agent
 from gin_env.observations.views import PlayerView
 from gin_env.ui import opinions
-from gin_env.ui.explanation_text import bots_text, explanation, legend
-from gin_env.ui.explanations import RankedChoice, choices
+from gin_env.ui.explanations import RankedChoice, bots_text, choices, explanation, legend
 from gin_env.ui.replay_text import position_text, title
 
 pytestmark = pytest.mark.compiled

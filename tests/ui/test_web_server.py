@@ -30,7 +30,7 @@ from gin_env.game.rules import Rules
 from gin_env.ui.card_art import card_sheet
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.review import review_hand, review_text, totals_of
-from gin_env.ui.web import offers, page, server, sessions
+from gin_env.ui.web import page, server, sessions
 from gin_env.ui.web.security import MAX_BODY
 from gin_env.ui.web.server import STATIC, create_app, serve, web_address
 from gin_env.ui.web.table_api import TableApi
@@ -253,7 +253,7 @@ def test_only_offered_opponents_and_rules_can_be_chosen(choice, values):
 def test_levels_that_need_torch_are_available_only_with_it(monkeypatch, torch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: torch)
     needy = BOTS.names(needs_torch=True)
-    for one in offers.opponents("simple"):
+    for one in page.opponents("simple"):
         assert one["available"] == (torch is not None or one["bot"] not in needy), one
 
 

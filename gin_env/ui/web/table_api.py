@@ -25,7 +25,7 @@ from gin_env.ui.opponents import OPPONENTS
 from gin_env.ui.positions import position_in_text
 from gin_env.ui.review import HandReview, review_hand, reviewed_players
 from gin_env.ui.visible_table import YOU, action_name
-from gin_env.ui.web import offers, page
+from gin_env.ui.web import page
 from gin_env.ui.web.page import Json
 from gin_env.ui.web.sessions import Session, Sessions
 
@@ -134,8 +134,8 @@ class TableApi:
     def setup(self, request: Json, token: str) -> Answer:
         """Return what the page offers: opponents, rules, and whether kernels are still being compiled."""
         return 200, {
-            "levels": offers.opponents(self.opponent),
-            "variants": offers.describe_variants(self._rules),
+            "levels": page.opponents(self.opponent),
+            "variants": page.describe_variants(self._rules),
             "opponent": self.opponent,
             "rules": self._rules.text,
             "bot_delay": self.bot_delay,
@@ -148,7 +148,7 @@ class TableApi:
         opponent, practice = request.get("opponent", self.opponent), request.get("practice", False) is True
         if opponent not in (*(one.bot for one in OPPONENTS), self.opponent):
             raise ValueError(f"opponent must be one of those offered, not {opponent!r}")
-        name, variants = request.get("rules", self._rules.text), offers.variants(self._rules)
+        name, variants = request.get("rules", self._rules.text), page.variants(self._rules)
         if not isinstance(name, str) or name not in variants:
             raise ValueError(f"rules must be one of those offered, not {name!r}")
         rules = variants[name]
@@ -168,11 +168,7 @@ class TableApi:
 
     def table(self, request: Json, token: str) -> Answer:
         """Return the current table."""
-        session = self._sessions.find(token)
-        if session is None:
-            return 404, {"error": "no game in this window"}
-        with session.lock:
-            return 200, self._answer(session)
+        return self._look(token, lambda session: (200, self._answer(session)))
 
     def act(self, request: Json, token: str) -> Answer:
         """Carry out the player's `action`, an action id."""
@@ -182,8 +178,6 @@ class TableApi:
         """Let the opponent act once."""
 
         def let_bot_act(session: Session) -> None:
-            if not session.game.waits_for_bot:
-                raise ValueError("it is not the bot's turn")
             try:
                 session.game.let_bot_act()
             except Exception:
@@ -194,13 +188,7 @@ class TableApi:
 
     def next_hand(self, request: Json, token: str) -> Answer:
         """Deal the next hand."""
-
-        def deal(session: Session) -> None:
-            if session.game.ended is None or session.game.is_over:
-                raise ValueError("there is no next hand now")
-            session.game.next_hand()
-
-        return self._change(request, token, deal)
+        return self._change(request, token, lambda session: session.game.next_hand())
 
     def undo(self, request: Json, token: str) -> Answer:
         """Take back the player's last move, in practice."""
@@ -210,10 +198,7 @@ class TableApi:
                 raise ValueError("moves can be taken back only in practice")
             if session.game.is_over:
                 raise ValueError("the game is over")
-            try:
-                session.game.undo()
-            except RuntimeError as error:
-                raise ValueError(str(error)) from None
+            session.game.undo()
 
         return self._change(request, token, take_back)
 
@@ -319,10 +304,8 @@ class TableApi:
 
     def _change(self, request: Json, token: str, change: Callable[[Session], Any]) -> Answer:
         """Change a window's game, if the request is about the table as it is now."""
-        session = self._sessions.find(token)
-        if session is None:
-            return 404, {"error": "no game in this window"}
-        with session.lock:
+
+        def change_now(session: Session) -> Answer:
             if request.get("version") != session.version:
                 return 409, self._answer(self._sessions.find(token) or session)  # perhaps of a new game
             change(session)
@@ -331,6 +314,8 @@ class TableApi:
             except OSError as error:
                 return 200, self._answer(session) | {"error": f"This game cannot be saved: {error}"}
             return 200, self._answer(session)
+
+        return self._look(token, change_now)
 
     def _look(self, token: str, ask: Callable[[Session], Answer]) -> Answer:
         session = self._sessions.find(token)
