@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,8 +22,6 @@ from gin_env.support.files import check_regular_file
 
 MAX_BYTES, MAX_UNPACKED = 1 << 30, 1 << 32
 """Limits on the size of a file and on its unpacked size, in bytes; both are checked before reading."""
-MAX_TEXT = 1 << 24
-"""Limit on the size of the metadata, in bytes."""
 _METADATA, _CHECKSUM = "metadata", "checksum"
 
 
@@ -55,9 +51,7 @@ class ArrayFormat:
         Raises ValueError for arrays that do not match this format, OSError if the file cannot be written.
         """
         stored = {name: np.ascontiguousarray(arrays[name]) for name in self.arrays}
-        lengths: dict[str, int] = {}
-        for name, array in stored.items():
-            _check_header(name, (array.dtype, array.shape), *self.arrays[name], lengths)
+        self._check(stored)
         described = {**metadata, "kind": self.kind, "file_version": self.version}
         text = np.frombuffer(json.dumps(described, sort_keys=True).encode(), np.uint8)
         checksum = np.frombuffer(_checksum(stored, text), np.uint8)
@@ -81,12 +75,25 @@ class ArrayFormat:
                 f"{path} is not a file of kind {self.kind!r}, or is damaged ({error})"
             ) from error
 
+    def _check(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Raise ValueError for an array of the wrong type or shape."""
+        lengths: dict[str, int] = {}
+        for name, (scalar, expected) in self.arrays.items():
+            dtype, shape = arrays[name].dtype, arrays[name].shape
+            wanted = tuple(
+                lengths.setdefault(length, size) if isinstance(length, str) else length
+                for length, size in zip(expected, shape, strict=False)
+            )
+            if dtype != np.dtype(scalar) or len(shape) < len(expected) or shape != wanted:
+                described = f"{np.dtype(scalar)} ({', '.join(map(str, expected))})"
+                raise ValueError(f"{name} is {dtype} {shape} instead of {described}")
+
     def _read(self, path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        with zipfile.ZipFile(path) as archive:
-            unpacked = sum(entry.file_size for entry in archive.infolist())
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
+            unpacked = sum(entry.file_size for entry in archive.zip.infolist())
             if unpacked > MAX_UNPACKED:
                 raise ValueError(f"it unpacks to {unpacked:,} bytes, more than {MAX_UNPACKED:,}")
-            text = _array(archive, _METADATA, np.uint8, ("length",), {})
+            text = archive[_METADATA]
             metadata = json.loads(text.tobytes())
             if not isinstance(metadata, dict):
                 raise TypeError("its metadata is not a JSON object")
@@ -99,11 +106,9 @@ class ArrayFormat:
                     f"{path} has version {version}, this release reads {self.version}; "
                     f"make it again with `{self.command}`"
                 )
-            lengths: dict[str, int] = {}
-            arrays = {
-                name: _array(archive, name, *expected, lengths) for name, expected in self.arrays.items()
-            }
-            checksum = _array(archive, _CHECKSUM, np.uint8, (32,), {}).tobytes()
+            arrays = {name: archive[name] for name in self.arrays}
+            checksum = archive[_CHECKSUM].tobytes()
+        self._check(arrays)
         for key, type_of_entry in self.described.items():
             if not isinstance(metadata.get(key), type_of_entry):
                 raise ValueError(f"its metadata has no {key!r}")
@@ -112,53 +117,9 @@ class ArrayFormat:
         return arrays, metadata
 
 
-def _check_header(
-    name: str,
-    found: tuple[np.dtype[Any], tuple[int, ...]],
-    scalar: type[np.generic],
-    expected: tuple[int | str, ...],
-    lengths: dict[str, int],
-) -> None:
-    """Raise ValueError for an array of the wrong type or shape; `lengths` are those known so far."""
-    dtype, shape = found
-    wanted = tuple(
-        lengths.setdefault(length, size) if isinstance(length, str) else length
-        for length, size in zip(expected, shape, strict=False)
-    )
-    if dtype != np.dtype(scalar) or len(shape) < len(expected) or shape != wanted:
-        raise ValueError(
-            f"{name} is {dtype} {shape} instead of {np.dtype(scalar)} ({', '.join(map(str, expected))})"
-        )
-
-
 def _checksum(arrays: Mapping[str, np.ndarray], text: np.ndarray) -> bytes:
     digest = hashlib.sha256()
     for array in arrays.values():
         digest.update(array.tobytes())
     digest.update(text.tobytes())
     return digest.digest()
-
-
-def _array(
-    archive: zipfile.ZipFile,
-    name: str,
-    scalar: type[np.generic],
-    expected: tuple[int | str, ...],
-    lengths: dict[str, int],
-) -> np.ndarray:
-    """Return an array after comparing its header with the expected type and shape.
-
-    Raises ValueError or KeyError before anything but the header is unpacked.
-    """
-    entry = archive.getinfo(f"{name}.npy")
-    if name == _METADATA and entry.file_size > MAX_TEXT:
-        raise ValueError(f"its metadata has {entry.file_size:,} bytes, more than {MAX_TEXT:,}")
-    with archive.open(entry) as file:
-        if np.lib.format.read_magic(file) != (1, 0):
-            raise ValueError(f"{name} has an unknown version of the npy format")
-        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-    _check_header(name, (dtype, shape), scalar, expected, lengths)
-    if math.prod(shape) * dtype.itemsize > entry.file_size:
-        raise ValueError(f"{name} has a shape of more bytes than it holds")
-    with archive.open(entry) as file:
-        return np.lib.format.read_array(file, allow_pickle=False)
