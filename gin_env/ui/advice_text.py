@@ -44,6 +44,9 @@ def lines_of(advice: Advice, view: PlayerView, letters: bool = False, keep: int 
 def _line(move: Move, view: PlayerView, letters: bool) -> Line:
     numbers = move.numbers
     upcard, hand = int(view.records["public"]["upcard"][0]), int(view.hands[0])
+    danger = ""
+    if numbers.risk is not None and move.action < KNOCK:
+        danger = "low" if numbers.risk < LOW_DANGER else "medium" if numbers.risk < HIGH_DANGER else "high"
     return Line(
         move.action,
         action_name(move.action, upcard, letters, hand),
@@ -51,13 +54,8 @@ def _line(move: Move, view: PlayerView, letters: bool) -> Line:
         f"{move.points:+.1f}".replace("-", "−"),
         "" if numbers.deadwood is None else str(numbers.deadwood),
         "" if numbers.outs is None else str(numbers.outs),
-        "" if numbers.risk is None or move.action >= KNOCK else danger_word(numbers.risk),
+        danger,
     )
-
-
-def danger_word(risk: float) -> str:
-    """Return the risk of a discard in a word."""
-    return "low" if risk < LOW_DANGER else "medium" if risk < HIGH_DANGER else "high"
 
 
 def why(
@@ -66,7 +64,7 @@ def why(
     """Return in one sentence why the best move is better than `than`, by default than the next best."""
     best = advice.best
     if best.action >= KNOCK and best.action < DRAW_STOCK:
-        return _about_knock(advice, view, opponent)
+        return _about_knock(advice, opponent)
     other = next((move for move in advice.moves[1:] if than in (None, move.action)), None)
     if best.action in (DRAW_STOCK, DRAW_UPCARD, PASS):
         return _about_draw(advice, view, letters)
@@ -79,7 +77,7 @@ def why(
     return _about_discard(best, other, view, opponent, letters)
 
 
-def _about_knock(advice: Advice, view: PlayerView, opponent: str) -> str:
+def _about_knock(advice: Advice, opponent: str) -> str:
     left = advice.best.numbers.deadwood or 0
     held = f"{opponent} holds about {advice.deadwood:.0f} deadwood"
     if left == 0:
@@ -126,9 +124,7 @@ def _about_discard(best: Move, other: Move, view: PlayerView, opponent: str, let
         if less:
             return f"{other_name} leaves {less} less deadwood, but played on, {name} wins more."
         return f"{name} and {other_name} look alike; played on, {name} wins more."
-    first, *others = reasons
-    text = ", and ".join([first, *others[:1]])
-    return f"Rather {name} than {other_name}: {text}."
+    return f"Rather {name} than {other_name}: {', and '.join(reasons[:2])}."
 
 
 def _near(card: int, taken: int) -> list[int]:

@@ -152,8 +152,7 @@ class HumanGame:
         """Play this action for the bot. Raises IllegalActionError, naming the bot, if it is illegal."""
         if not self.waits_for_bot:
             raise ValueError("it is not the bot's turn")
-        self._hand.play(_ONE, np.array([action]), who=f"bot {self.bot.name!r}")
-        self._follow(action)
+        self._play(action, who=f"bot {self.bot.name!r}")
 
     def next_hand(self) -> None:
         """Start the next hand. Raises ValueError if the hand has not ended or the game is over."""
@@ -195,12 +194,8 @@ class HumanGame:
             return replace(record, hands=record.hands[:-1])
         return record
 
-    def _play(self, action: int) -> None:
-        self._hand.play(_ONE, np.array([action]))
-        self._follow(action)
-
-    def _follow(self, action: int) -> None:
-        """Play in the game the action that has been played in the hand."""
+    def _play(self, action: int, who: str = "") -> None:
+        self._hand.play(_ONE, np.array([action]), who)
         self._game.play(_ONE, np.array([action]))
         self.actions.append(action)
 

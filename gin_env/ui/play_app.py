@@ -241,15 +241,12 @@ class PlayApp(TableApp):
         return self._cards()[self.shown.chosen or 0]
 
     def action_stock(self) -> None:
-        """Draw from the stock."""
         self._act(DRAW_STOCK)
 
     def action_upcard(self) -> None:
-        """Take the upcard."""
         self._act(DRAW_UPCARD)
 
     def action_pass(self) -> None:
-        """Pass."""
         self._act(PASS)
 
     def action_explain(self, action: str) -> None:
@@ -280,7 +277,6 @@ class PlayApp(TableApp):
         return "Both have passed: draw from the stock."
 
     def action_discard(self) -> None:
-        """Discard the chosen card."""
         if self.shown.chosen is None:
             self.shown.notice = "Choose a card first: arrow keys, 1 to 9, 0, -, or a click."
             self._show()
@@ -292,7 +288,6 @@ class PlayApp(TableApp):
         self.action_discard()
 
     def action_gin(self) -> None:
-        """Go gin with the chosen card."""
         self.action_knock()
 
     def action_knock(self) -> None:
@@ -348,11 +343,9 @@ class PlayApp(TableApp):
         self.push_screen(Page("\n".join(lines)))
 
     def action_help(self) -> None:
-        """Show the rules and the keys."""
         self.push_screen(Page(f"{KEYS}\n{rules_in_words(self.game.view.rules)}"))
 
     async def action_quit(self) -> None:
-        """Save the game and quit."""
         try:
             self._save()
         except OSError as error:

@@ -84,7 +84,6 @@ class PlayView(TableView):
             yield Static(id="end-text")
 
     def show(self) -> None:
-        """Redraw what has changed."""
         boxes, width, ended = self._fit(), self.app.size.width, self.game.ended
         self.set_class(ended is not None, "ended")
         table = visible_table(self.game.view, self.game.opponent_name, self.letters)

@@ -151,5 +151,4 @@ class ReplayApp(TableApp):
             part.scroll_relative(y=step * max(1, part.size.height - 1), animate=False)
 
     def action_help(self) -> None:
-        """Show the keys and the rules."""
         self.push_screen(Page(f"{KEYS}\n{rules_in_words(self.shown.game.rules)}"))

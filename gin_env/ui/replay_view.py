@@ -97,7 +97,6 @@ class ReplayView(TableView):
             yield Static(id="belief", markup=False)
 
     def show(self) -> None:
-        """Redraw what has changed."""
         boxes = self._fit()
         position = self.position
         first = visible_table(position.view(0), self.names[1], self.letters)

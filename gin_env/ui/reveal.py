@@ -68,7 +68,12 @@ def describe_showdown(
     if gin:
         steps = [f"{_verb(names[side], 'go', 'goes')} gin: every card is in a meld. No lay-offs after gin."]
     steps.append(f"{_verb(names[1 - side], 'meld')} {_melds(answer, letters)}.")
-    steps += _lay_off_lines(laid, answer, names[1 - side], letters)
+    moves = lay_offs(laid, answer)
+    steps += [
+        f"{_verb(names[1 - side], 'lay')} off {card_name(card, letters)} on {card_names(meld, letters)}: "
+        f"{int(total_value(1 << card))} less deadwood."
+        for card, meld in moves
+    ]
     steps.append(f"{_verb(names[1 - side], 'keep')} {_deadwood(answer, left, letters)}.")
     points = int(public["points"])
     winner = names[side]
@@ -92,7 +97,7 @@ def describe_showdown(
     steps += [f"{sum_} = {points} for {inside(winner)}.", score]
     headline = f"{headline}: {points} point{'s' * (points != 1)}"
     own, other = (laid, answer) if side == 0 else (answer, laid)
-    return Showdown(headline, own, other, _stages(steps, laid, answer, side == 0))
+    return Showdown(headline, own, other, _stages(steps, moves, laid, answer, side == 0))
 
 
 def describe_boxes(view: PlayerView, opponent: str, me: str = YOU) -> list[str]:
@@ -179,24 +184,17 @@ def lay_offs(knocker: list[Group], defender: list[Group]) -> list[LayOff]:
     return result
 
 
-def _lay_off_lines(laid: list[Group], answer: list[Group], who: str, letters: bool) -> list[str]:
-    """Return one line for each card that is laid off: the meld and the points saved."""
-    return [
-        f"{_verb(who, 'lay')} off {card_name(card, letters)} on {card_names(meld, letters)}: "
-        f"{int(total_value(1 << card))} less deadwood."
-        for card, meld in lay_offs(laid, answer)
-    ]
-
-
 def _fits(card: int, cards: list[int], kind: str) -> bool:
     if kind == "set":
         return card % NUM_RANKS == cards[0] % NUM_RANKS
     return card // NUM_RANKS == cards[0] // NUM_RANKS and card in (cards[0] - 1, cards[-1] + 1)
 
 
-def _stages(steps: list[str], knocker: list[Group], defender: list[Group], by_me: bool) -> list[Stage]:
+def _stages(
+    steps: list[str], moves: list[LayOff], knocker: list[Group], defender: list[Group], by_me: bool
+) -> list[Stage]:
     """Return the steps with both hands after each: laid down, melded, and then lay-off by lay-off."""
-    moves, stages = lay_offs(knocker, defender), []
+    stages = []
     for number, text in enumerate(steps):
         done = moves[: max(number - 1, 0)]
         laid = [move.card for move in done]

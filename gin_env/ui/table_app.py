@@ -159,11 +159,9 @@ class TableApp(App[None]):
         self.shown.show()
 
     def action_hint(self) -> None:
-        """Show or hide the hint."""
         self.shown.hint_on = not self.shown.hint_on
         self._show()
 
     def action_belief(self) -> None:
-        """Show or hide the belief about the other hand."""
         self.shown.belief_on = not self.shown.belief_on
         self._show()

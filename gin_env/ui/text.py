@@ -90,26 +90,21 @@ def describe(
     view = np.zeros(1, VIEW)
     view["public"] = public
     events = PlayerView.of_records(view).history()
-    stock = int(public["stock_left"])
+    limit = limit_if_varying(public)
     turn = f"turn {int(public['turn']) + (public['phase'] != OVER)}"
     return Table(
         hands=[_describe_hand(game, player, viewer, names[player]) for player in range(2)],
         names=names,
-        title=f"hand {int(public['hand_number']) + 1}, {turn}{_limit(public)}",
+        title=f"hand {int(public['hand_number']) + 1}, {turn}"
+        + ("" if limit is None else f", knock at {limit}"),
         scores=public["scores"].tolist(),
         target=int(public["rules"]["target_score"]),
-        stock=stock,
+        stock=int(public["stock_left"]),
         pile=discard_pile(int(public["first_upcard"]), events),
         taken=int(public["taken"]),
         now=_now(public, names),
         last=_last(game, events, viewer, last_hand, names),
     )
-
-
-def _limit(public: np.void) -> str:
-    """Return the limit for knocking in words, if it differs from hand to hand."""
-    limit = limit_if_varying(public)
-    return "" if limit is None else f", knock at {limit}"
 
 
 def _describe_hand(game: np.void, player: int, viewer: int | None, name: str) -> Hand:

@@ -76,9 +76,10 @@ def visible_table(view: PlayerView, opponent: str, letters: bool = False) -> Vis
     if my_turn and phase == DISCARD and taken == NO_CARD:
         taken = draws[-1]
     size = int(public["rules"]["hand_size"]) + (their_turn and phase == DISCARD)
+    possible = [option for option in discard_options(view).values() if option.discard is not None]
     return VisibleTable(
         hand=hand_groups(hand),
-        deadwood=_deadwood_after(view, hand),
+        deadwood=min((option.deadwood for option in possible), default=deadwood(hand)),
         known=cards_of(known),
         closed=size - known.bit_count(),
         upcard=int(public["upcard"]),
@@ -96,12 +97,6 @@ def visible_table(view: PlayerView, opponent: str, letters: bool = False) -> Vis
         prompt=_prompt(view, phase, int(public["upcard"]), opponent, letters),
         turns=_turns(view, player, draws, letters),
     )
-
-
-def _deadwood_after(view: PlayerView, hand: int) -> int:
-    """Return the deadwood of a hand, or what its best discard leaves."""
-    possible = [option for option in discard_options(view).values() if option.discard is not None]
-    return min((option.deadwood for option in possible), default=deadwood(hand))
 
 
 def card_name(card: int, letters: bool = False) -> str:

@@ -92,25 +92,10 @@ class TableApi:
 
     def handlers(self) -> dict[str, Handler]:
         """Return the requests by name."""
-        replay: dict[str, Handler] = {
-            "setup": self.setup,
-            "replay": self.replay,
-            "review": self.review,
-            "analyse": self.analyse,
-        }
-        if self.recorded is not None:
-            return replay
-        table: dict[str, Handler] = {
-            "new": self.new,
-            "table": self.table,
-            "act": self.act,
-            "bot": self.bot,
-            "next": self.next_hand,
-            "undo": self.undo,
-            "hint": self.hint,
-            "belief": self.belief,
-        }
-        return replay | table
+        names = ["setup", "replay", "review", "analyse"]
+        if self.recorded is None:
+            names += ["new", "table", "act", "bot", "next", "undo", "hint", "belief"]
+        return {name: getattr(self, name) for name in names}
 
     def warm_up(self) -> None:
         """Compile what a table needs, in a thread."""
@@ -186,7 +171,7 @@ class TableApi:
 
         return self._change(request, token, let_bot_act)
 
-    def next_hand(self, request: Json, token: str) -> Answer:
+    def next(self, request: Json, token: str) -> Answer:
         """Deal the next hand."""
         return self._change(request, token, lambda session: session.game.next_hand())
 
