@@ -239,3 +239,9 @@ def player_name(game: GameRecord, player: int, me: str = YOU) -> str:
     if one == PERSON_PLAYER:
         return me
     return name_of(one.bot or one.name) if other == PERSON_PLAYER else one.name
+
+
+def player_names(game: GameRecord, me: str = YOU) -> tuple[str, str]:
+    """Return what both players are called, with numbers if that is the same."""
+    first, second = player_name(game, 0, me), player_name(game, 1, me)
+    return (first, second) if first != second else (f"{first} 1", f"{second} 2")

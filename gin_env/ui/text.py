@@ -90,13 +90,12 @@ def describe(
     view = np.zeros(1, VIEW)
     view["public"] = public
     events = PlayerView.of_records(view).history()
-    limit = limit_if_varying(public)
-    turn = f"turn {int(public['turn']) + (public['phase'] != OVER)}"
+    turn, limit = int(public["turn"]) + (public["phase"] != OVER), limit_if_varying(public)
+    knock = "" if limit is None else f", knock at {limit}"
     return Table(
         hands=[_describe_hand(game, player, viewer, names[player]) for player in range(2)],
         names=names,
-        title=f"hand {int(public['hand_number']) + 1}, {turn}"
-        + ("" if limit is None else f", knock at {limit}"),
+        title=f"hand {int(public['hand_number']) + 1}, turn {turn}{knock}",
         scores=public["scores"].tolist(),
         target=int(public["rules"]["target_score"]),
         stock=int(public["stock_left"]),

@@ -30,7 +30,7 @@ from gin_env.ui.reveal import (
     game_result,
     outcome_word,
 )
-from gin_env.ui.review import Choice, HandReview, player_name, signed, totals_of
+from gin_env.ui.review import Choice, HandReview, player_name, player_names, signed, totals_of
 from gin_env.ui.text import Group
 from gin_env.ui.visible_table import (
     YOU,
@@ -188,9 +188,7 @@ def replay(record: GameRecord, positions: Iterable[Position], hand: int, me: str
 
     `me` is what a person in the record is called.
     """
-    names = player_name(record, 0, me), player_name(record, 1, me)
-    if names[0] == names[1]:
-        names = (f"{names[0]} 1", f"{names[1]} 2")
+    names = player_names(record, me)
     here = [position for position in positions if position.hand == hand]
     return {
         "names": list(names),
