@@ -65,7 +65,7 @@ def _ask(one: dict[str, Any]) -> int:
 def answer_text(one: dict[str, Any], played: int | None) -> str:
     """Return the best move, the comparison, and what the bots play."""
     from gin_env.support.tables import table
-    from gin_env.ui.advice_text import HEADER, Line
+    from gin_env.ui.adviser import HEADER, Line
 
     best = one["answers"][str(one["best"])]
     shown = one["answers"].get(str(played), best)

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from gin_env.records.games import GameRecord, Player, RecordError, check_text
-from gin_env.records.lines import FORMAT, from_dict, to_line
-from gin_env.records.reference_logs import from_reference_log, is_reference_log
+from gin_env.records.lines import FORMAT, from_dict, from_reference_log, is_reference_log, to_line
 from gin_env.support.atomic import check_targets, naming
 from gin_env.support.checks import check_integer
 from gin_env.support.files import check_regular_file

@@ -12,8 +12,7 @@ from gin_env.game.cards import NUM_RANKS, SUITS
 from gin_env.game.state import NO_CARD
 from gin_env.observations.views import PlayerView
 from gin_env.records import GameRecord
-from gin_env.ui import advice_text
-from gin_env.ui.adviser import Advice
+from gin_env.ui.adviser import Advice, lines_of, why
 from gin_env.ui.reveal import Showdown, ended_hands, inside, outcome_word
 from gin_env.ui.text import Group
 from gin_env.ui.visible_table import YOU, HeatMap, VisibleTable, card_name, card_names
@@ -214,7 +213,7 @@ def advice_lines(
 
     With `played`, the move that was played is among them, marked with a star.
     """
-    lines = advice_text.lines_of(advice, view, letters, played)
+    lines = lines_of(advice, view, letters, played)
     text = Text().append(f"→ {lines[0].move}", f"bold {GOLD}")
     text.append(f"\n{'':11}{'win':>4}{'left':>5}{'help':>5}  risk", PALE)
     for line in lines:
@@ -224,7 +223,7 @@ def advice_lines(
         mark = "→" if line is lines[0] else "*" if line.action == played else " "
         danger = line.danger.replace("medium", "mid")
         text.append(f"\n{mark} {name:9}{line.win[:-2]:>4}{line.deadwood:>5}{line.helps:>5}  {danger}")
-    return text.append(f"\n{advice_text.why(advice, view, opponent, played, letters)}")
+    return text.append(f"\n{why(advice, view, opponent, played, letters)}")
 
 
 def belief_lines(belief: HeatMap) -> Text:

@@ -17,8 +17,7 @@ from gin_env.matches.luck import NUM_SUMMED, chance_of, luck_of_deals
 from gin_env.records import GameRecord, Position
 from gin_env.support.registry import has_torch
 from gin_env.support.tables import table
-from gin_env.ui.advice_text import why
-from gin_env.ui.adviser import Advice, Adviser, Move
+from gin_env.ui.adviser import Advice, Adviser, Move, why
 from gin_env.ui.human_game import PERSON, PERSON_PLAYER
 from gin_env.ui.opponents import name_of
 from gin_env.ui.visible_table import YOU, action_name

@@ -17,8 +17,7 @@ from screens import Judge, play_hands
 
 from gin_env import Rules, cards, records
 from gin_env.observations.views import PlayerView
-from gin_env.ui.advice_text import why
-from gin_env.ui.adviser import Advice, Adviser, Move
+from gin_env.ui.adviser import Advice, Adviser, Move, why
 from gin_env.ui.explanations import RankedChoice
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.links import hand_of, link_of

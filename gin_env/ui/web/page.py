@@ -17,8 +17,7 @@ from gin_env.game.state import NO_CARD
 from gin_env.game.words import rules_in_words
 from gin_env.observations.views import PlayerView
 from gin_env.records import GameRecord, Position
-from gin_env.ui.advice_text import Line, lines_of, why
-from gin_env.ui.adviser import Advice, Adviser
+from gin_env.ui.adviser import Advice, Adviser, Line, lines_of, why
 from gin_env.ui.human_game import EndedHand, HumanGame
 from gin_env.ui.links import link_of
 from gin_env.ui.opponents import OPPONENTS, find_opponent
