@@ -101,10 +101,9 @@ def _screen_is_possible() -> bool:
 
 def _replay_in_text(game: GameRecord, judge: str | None, worst: int) -> None:
     from gin_env.ui.adviser import Adviser
-    from gin_env.ui.replay_text import position_text, title
-    from gin_env.ui.review import review_hand, review_text, reviewed_players
+    from gin_env.ui.review import game_title, position_text, review_hand, review_text, reviewed_players
 
-    typer.echo(f"{title(game)}\n")
+    typer.echo(f"{game_title(game)}\n")
     positions, texts, number = game.positions(), [], 0
     for position in positions:
         number += position.is_decision

@@ -15,15 +15,14 @@ from gin_env.game.words import rules_in_words
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.play_drawing import sheet_lines
 from gin_env.ui.reveal import describe_boxes
-from gin_env.ui.table_app import TableApp  # first: its ImportError names what to install
+from gin_env.ui.table_app import Page, TableApp  # first: its ImportError names what to install
 from gin_env.ui.visible_table import best_knock, discard_options, visible_table
 
 from textual.binding import Binding  # isort: skip
 from textual.events import Key  # isort: skip
 from textual.timer import Timer  # isort: skip
 
-from gin_env.ui.play_view import PlayView
-from gin_env.ui.play_widgets import CardPlace, Page
+from gin_env.ui.play_view import CardPlace, PlayView
 
 KEYS = """\
 Keys (or click on stock, upcard, cards and the words below):

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
+from textual.events import Click
+from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Static
 
 from gin_env.records import HandRecord
 from gin_env.ui import play_drawing as draw
 from gin_env.ui.adviser import Adviser
 from gin_env.ui.human_game import PERSON, EndedHand, HumanGame
-from gin_env.ui.play_widgets import CardPlace, Pile
 from gin_env.ui.reveal import describe_showdown, game_result
 from gin_env.ui.review import HandReview, review_hand, review_text
 from gin_env.ui.statistics import Statistics
@@ -27,6 +30,70 @@ from gin_env.ui.visible_table import (
 )
 
 PLACES = 11
+
+
+class CardPlace(Widget):
+    """A place in the player's hand, with its card and the key that chooses it."""
+
+    class Clicked(Message):
+        """The player clicked on a card."""
+
+        def __init__(self, place: int) -> None:
+            super().__init__()
+            self.place = place
+
+    def __init__(self, place: int, letters: bool) -> None:
+        super().__init__(classes="card")
+        self.place = place
+        self._letters = letters
+        self._card = 0
+        self._last = self._new = self._chosen = self._large = False
+        self._shown: tuple[object, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The key that chooses this card: 1 to 9, 0, minus."""
+        return "1234567890-"[self.place]
+
+    def show(
+        self, card: int, first: bool, last: bool, new: bool, chosen: bool, boxes: bool, large: bool = False
+    ) -> None:
+        """Show a card. `first` and `last` give its position in a group; `new` marks a card just drawn."""
+        self.display = True
+        shown = (card, first, last, new, chosen, boxes, large)
+        if shown == self._shown:
+            return
+        self._shown = shown
+        self._card, self._last, self._new, self._chosen = card, last, new, chosen
+        self._large = large
+        self.styles.width = (draw.LARGE_WIDTH if large else 4) + (last and boxes)
+        self.styles.margin = (0, 0, 0, 1 if first and self.place else 0)
+        self.refresh(layout=True)
+
+    def render(self) -> Text:
+        label = Text(
+            f" {'▲▲' if self._chosen else self.key}", f"bold {draw.GOLD}" if self._chosen else draw.PALE
+        )
+        if self.size.height <= 2:
+            mark = ">" if self._chosen else "*" if self._new else " "
+            line = draw.card_in_line(self._card, mark, self._letters, self._chosen)
+            return Text("\n").join([line, label]) if self.size.height == 2 else line
+        lines = draw.card_lines(self._card, self._last, self._letters, self._new, self._large)
+        return Text("\n").join([*lines, label])
+
+    def on_click(self) -> None:
+        self.post_message(self.Clicked(self.place))
+
+
+class Pile(Static):
+    """The stock or the upcard; a click runs the action of that name."""
+
+    def __init__(self, action: str, id: str) -> None:
+        super().__init__(id=id)
+        self._action = action
+
+    async def on_click(self, event: Click) -> None:
+        await self.run_action(f"app.{self._action}")
 
 
 class PlayView(TableView):

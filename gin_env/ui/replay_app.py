@@ -10,13 +10,12 @@ from typing import Any, ClassVar
 from gin_env.game.words import rules_in_words
 from gin_env.support.tables import table
 from gin_env.ui.review import Choice, summary, totals_of
-from gin_env.ui.table_app import TableApp  # first: its ImportError names what to install
+from gin_env.ui.table_app import ChoiceDialog, Page, TableApp  # first: its ImportError names what to install
 
 from textual.binding import Binding  # isort: skip
 from textual.containers import VerticalScroll  # isort: skip
 
 from gin_env.ui import play_drawing as draw
-from gin_env.ui.play_widgets import ChoiceDialog, Page
 from gin_env.ui.replay_view import ReplayView
 
 KEYS = """\

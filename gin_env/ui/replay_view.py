@@ -14,9 +14,8 @@ from textual.widgets import Static
 from gin_env.game.cards import NUM_CARDS
 from gin_env.records import GameRecord, Position
 from gin_env.ui import play_drawing as draw
-from gin_env.ui import replay_text
 from gin_env.ui.reveal import describe_showdown
-from gin_env.ui.review import Choice, HandReview, mistakes_of, review_hand
+from gin_env.ui.review import Choice, HandReview, counted, game_title, labels, mistakes_of, review_hand
 from gin_env.ui.table_app import ADVISER, TableView
 from gin_env.ui.visible_table import Turn, VisibleTable, action_name, both_turns, visible_table
 
@@ -60,7 +59,7 @@ class ReplayView(TableView):
         self.positions = game.positions()
         self.decisions = [place for place, position in enumerate(self.positions) if position.is_decision]
         self.place = 0
-        first, second = (draw.short_name(name, NAME_WIDTH) for name in replay_text.names(game))
+        first, second = (draw.short_name(name, NAME_WIDTH) for name in labels(game))
         self.names = (first, second)
         self.players = players
         self.reviews: list[HandReview] = []
@@ -135,10 +134,10 @@ class ReplayView(TableView):
         shown = describe_showdown(self.position.view(0), (first, second), other, self.letters, me)
         text = Text(f"{last_move(turns, self.names)}\n")
         text.append(draw.showdown_lines(shown, other, self.letters, boxes, me))
-        for line in replay_text.counted(self.game, self.position):
+        for line in counted(self.game, self.position):
             text.append(f"\n{line.strip()}.")
         if self.place == len(self.positions) - 1:
-            text.append(f"\n{replay_text.title(self.game)}", f"bold {draw.GOLD}")
+            text.append(f"\n{game_title(self.game)}", f"bold {draw.GOLD}")
         self._write("end-text", text)
 
     def _show_belief(self) -> None:

@@ -2,7 +2,7 @@
 
 Each choice of a player is compared with the best move by rollouts (`gin_env.ui.adviser`), from what the
 player could know. The luck of the cards is measured afterwards with all cards open (`gin_env.matches.luck`),
-which needs PyTorch.
+which needs PyTorch. Below the review are its text and the text of recorded games.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gin_env.game.actions import describe
 from gin_env.matches.luck import NUM_SUMMED, chance_of, luck_of_deals
 from gin_env.records import GameRecord, Position
 from gin_env.support.registry import has_torch
@@ -20,6 +21,7 @@ from gin_env.support.tables import table
 from gin_env.ui.adviser import Advice, Adviser, Move, why
 from gin_env.ui.human_game import PERSON, PERSON_PLAYER
 from gin_env.ui.opponents import name_of
+from gin_env.ui.text import text
 from gin_env.ui.visible_table import YOU, action_name
 
 SMALL = 0.5
@@ -244,3 +246,53 @@ def player_names(game: GameRecord, me: str = YOU) -> tuple[str, str]:
     """Return what both players are called, with numbers if that is the same."""
     first, second = player_name(game, 0, me), player_name(game, 1, me)
     return (first, second) if first != second else (f"{first} 1", f"{second} 2")
+
+
+# --- Recorded games in plain text ----------------------------------------------------------------------
+
+
+def game_title(game: GameRecord) -> str:
+    """Return the title of a game: the players and the result."""
+    first, second = labels(game)
+    kind = "a single hand" if game.episode == "hand" else f"a game to {game.rules.target_score}"
+    if not game.finished:
+        end = "interrupted"
+    elif game.winner is None:
+        end = "nobody won"
+    else:
+        end = f"{labels(game)[game.winner]} won"
+    words = [
+        f"{first} (player_0) against {second} (player_1), {kind}: {end}, {game.scores[0]} : {game.scores[1]}."
+    ]
+    if game.source is not None:
+        words.append(f"Recorded by {game.source}.")
+    return " ".join(words)
+
+
+def labels(game: GameRecord) -> tuple[str, str]:
+    """Return the players' labels in the text, which are their names if these differ."""
+    first, second = (player.name for player in game.players)
+    return (first, second) if first != second else ("player_0", "player_1")
+
+
+def position_text(game: GameRecord, position: Position, step: int) -> str:
+    """Return both hands and the table, then the action played.
+
+    `step` is the number of the decision in the game, from 1; at the end of a hand, that of the last decision.
+    """
+    lines = [text(position.state[0], names=labels(game))]
+    if position.action is not None:
+        lines.append(f"  step {step}: {labels(game)[position.player]} plays: {describe(position.action)}")
+    elif position.over:
+        lines += counted(game, position)
+    else:
+        lines.append("  the game was interrupted here")
+    return "\n".join(lines)
+
+
+def counted(game: GameRecord, position: Position) -> list[str]:
+    """Return a line with the points recorded by another engine, if it counted differently."""
+    result = game.hands[position.hand].counted
+    if result is None:
+        return []
+    return [f"  {game.source} counted {result[1]} points for {labels(game)[result[0]]}"]

@@ -1,4 +1,4 @@
-"""Base classes of the playing screen and the replay screen."""
+"""Base classes of the playing screen and the replay screen, and their dialogs."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from gin_env.ui.visible_table import HeatMap, heat_map
 
 try:
     from textual.app import App, ComposeResult
-    from textual.containers import Container
-    from textual.events import Resize
-    from textual.widgets import Footer, Static
+    from textual.binding import Binding
+    from textual.containers import Container, VerticalScroll
+    from textual.events import Click, Resize
+    from textual.screen import ModalScreen
+    from textual.widgets import Footer, OptionList, Static
 except ImportError as error:
     raise ImportError('a screen in the terminal needs Textual: pip install "gin-env[play]"') from error
 
@@ -165,3 +167,43 @@ class TableApp(App[None]):
     def action_belief(self) -> None:
         self.shown.belief_on = not self.shown.belief_on
         self._show()
+
+
+class Page(ModalScreen[None]):
+    """A text to read, closed by any of several common keys or a click."""
+
+    BINDINGS = [Binding("escape,enter,q,question_mark,f1", "app.pop_screen", "Back")]  # noqa: RUF012
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._text = text
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(classes="dialog"):
+            yield Static(self._text + "\n\nEscape goes back to the game.", markup=False)
+
+    def on_click(self, event: Click) -> None:
+        self.app.pop_screen()
+
+
+class ChoiceDialog(ModalScreen[str | None]):
+    """A dialog that returns one of several names, or None if the player cancels."""
+
+    BINDINGS = [Binding("escape,q", "dismiss", "Back")]  # noqa: RUF012
+
+    def __init__(self, question: str, names: list[str], chosen: str) -> None:
+        super().__init__()
+        self._question, self._names, self._chosen = question, names, chosen
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(classes="dialog"):
+            yield Static(self._question, markup=False)
+            yield OptionList(*self._names, markup=False)
+
+    def on_mount(self) -> None:
+        options = self.query_one(OptionList)
+        options.highlighted = self._names.index(self._chosen) if self._chosen in self._names else 0
+        options.focus()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(self._names[event.option_index])

@@ -23,7 +23,7 @@ from rich.text import Text
 
 from gin_env import Rules, estimators
 from gin_env.records import GameRecord
-from gin_env.ui import picture, replay_text, replay_view, text
+from gin_env.ui import picture, replay_view, review, text
 from gin_env.ui import play_drawing as draw
 from gin_env.ui.reveal import describe_showdown
 from gin_env.ui.review import review_hand, review_text
@@ -117,8 +117,8 @@ def recorded(name: str, game: GameRecord) -> Iterator[tuple[str, list[Text | obj
     yield (
         f"{name}, text",
         [
-            replay_text.title(game),
-            *(replay_text.position_text(game, one, 1) for one in positions[-2:]),
+            review.game_title(game),
+            *(review.position_text(game, one, 1) for one in positions[-2:]),
             review_text(game, reviews, "judge"),
             draw.sheet_lines(game, "a-long-opponent"),
         ],

@@ -21,9 +21,8 @@ from gin_env.game.state import NO_CARD
 from gin_env.records import GameRecord
 from gin_env.ui import replay_app
 from gin_env.ui.replay_app import ReplayApp
-from gin_env.ui.replay_text import title
 from gin_env.ui.replay_view import ReplayView
-from gin_env.ui.review import Choice, mistakes_of, review_hand
+from gin_env.ui.review import Choice, game_title, mistakes_of, review_hand
 from gin_env.ui.text import describe as describe_table
 from gin_env.ui.visible_table import action_name
 
@@ -146,7 +145,7 @@ def test_hand_scoring_names_both_players():
             "ann (player_0) against bob (player_1), a single hand: ann won, 65 : 0.",
         ):
             assert words in said
-        assert title(one_hand()) in said
+        assert game_title(one_hand()) in said
 
     on_screen(steps, one_hand(), (120, 40))
 
@@ -426,7 +425,7 @@ def test_command_opens_the_screen_in_a_terminal(file, game, monkeypatch):
     assert (result.exception, result.output) == (None, "")
     assert [app.shown.game for app in opened] == [game]
     said = CliRunner().invoke(cli.app, ["replay", str(file), "--judge", "none", "--plain"])
-    assert said.output.startswith(title(game))
+    assert said.output.startswith(game_title(game))
     assert len(opened) == 1
 
 
@@ -448,7 +447,7 @@ def test_browser_replay_is_served_at_the_given_address(file, monkeypatch):
 def test_missing_terminal_prints_the_text_and_the_reason(file, game, monkeypatch):
     monkeypatch.delenv("TEXTUAL_DRIVER", raising=False)
     said = CliRunner().invoke(cli.app, ["replay", str(file), "--judge", "none"])
-    assert said.stdout.startswith(title(game))
+    assert said.stdout.startswith(game_title(game))
     assert said.stderr == "plain text: the screen needs a terminal for input and output\n"
 
 
@@ -456,5 +455,5 @@ def test_missing_textual_prints_the_text_and_names_the_extra(file, game, monkeyp
     monkeypatch.setitem(sys.modules, "textual", None)
     monkeypatch.setitem(os.environ, "TEXTUAL_DRIVER", "any")
     said = CliRunner().invoke(cli.app, ["replay", str(file), "--judge", "none"])
-    assert said.stdout.startswith(title(game))
+    assert said.stdout.startswith(game_title(game))
     assert said.stderr == 'plain text: the screen needs Textual (pip install "gin-env[play]")\n'

@@ -31,8 +31,7 @@ from gin_env.ui.card_art import card_sheet
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.review import review_hand, review_text, totals_of
 from gin_env.ui.web import page, server, sessions
-from gin_env.ui.web.security import MAX_BODY
-from gin_env.ui.web.server import STATIC, create_app, serve, web_address
+from gin_env.ui.web.server import MAX_BODY, STATIC, create_app, serve, web_address
 from gin_env.ui.web.table_api import TableApi
 
 ORIGIN = "http://127.0.0.1:8000"
