@@ -232,8 +232,8 @@ def belief_lines(belief: HeatMap) -> Text:
 
 
 def _heat_cells(belief: HeatMap) -> Text:
-    text = Text().append("  " + "".join(f"{rank:>3}" for rank in belief.ranks), "bold")
-    for suit, cells in belief.rows:
+    text = Text().append("  " + "".join(f"{card_name(rank)[:-1]:>3}" for rank in range(NUM_RANKS)), "bold")
+    for suit, cells in belief:
         text.append(f"\n{suit} ", "bold")
         for per_cent in cells:
             shown = f"{per_cent:3d}" if 0 < per_cent < 100 else "  ■" if per_cent else "  ·"

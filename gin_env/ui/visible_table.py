@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
-from gin_env.game.cards import NUM_CARDS, NUM_RANKS, RANKS, SUITS, cards_of
+from gin_env.game.cards import NUM_CARDS, NUM_RANKS, SUITS, cards_of
 from gin_env.game.melds import deadwood
 from gin_env.game.state import BIG_GIN, DISCARD, GIN, NO_CARD, OFFER, OVER, STOCK_ONLY
 from gin_env.game.words import limit_if_varying
@@ -229,12 +229,8 @@ def best_knock(options: dict[int, DiscardOption]) -> int | None:
 # --- Belief -------------------------------------------------------------------------------------------
 
 
-class HeatMap(NamedTuple):
-    """A probability for each card, laid out as suits by ranks."""
-
-    ranks: list[str]
-    rows: list[tuple[str, list[int]]]
-    """Suit, and per cent for each rank; cards in the viewer's own hand and in the pile are 0."""
+HeatMap = list[tuple[str, list[int]]]
+"""Suits, each with per cent for each rank; cards in the viewer's own hand and in the pile are 0."""
 
 
 def per_cent(chance: float) -> int:
@@ -244,9 +240,7 @@ def per_cent(chance: float) -> int:
 
 def heat_map(chances: list[float], letters: bool = False) -> HeatMap:
     """Return probabilities (52) as a heat map of 4 rows of 13, in per cent."""
-    rows = []
-    for suit in range(len(SUITS)):
-        symbol = card_name(suit * NUM_RANKS, letters)[-1]
-        first = suit * NUM_RANKS
-        rows.append((symbol, [per_cent(chance) for chance in chances[first : first + NUM_RANKS]]))
-    return HeatMap(["10" if rank == "T" else rank for rank in RANKS], rows)
+    return [
+        (card_name(ace, letters)[-1], [per_cent(chance) for chance in chances[ace : ace + NUM_RANKS]])
+        for ace in range(0, NUM_CARDS, NUM_RANKS)
+    ]

@@ -178,9 +178,8 @@ def test_heat_map_has_a_cell_for_each_card():
     chances = np.zeros(52)
     chances[card_id("AC")], chances[card_id("TH")], chances[card_id("KD")] = 1.0, 0.246, 0.004
     drawn = heat_map(chances.tolist(), letters=True)
-    assert [suit for suit, _ in drawn.rows] == ["C", "H", "S", "D"]
-    cells = dict(drawn.rows)
+    assert [suit for suit, _ in drawn] == ["C", "H", "S", "D"]
+    cells = dict(drawn)
     assert (cells["C"][0], cells["H"][9], cells["D"][12]) == (100, 25, 1)
-    assert drawn.ranks[9] == "10"
     assert sum(map(sum, cells.values())) == 126
     assert [per_cent(chance) for chance in (0, 0.001, 0.5, 0.996, 1)] == [0, 1, 50, 99, 100]

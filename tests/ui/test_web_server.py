@@ -519,7 +519,7 @@ def test_games_in_memory_and_on_disk_are_limited(tmp_path, monkeypatch):
         return started
 
     first, *_ = play(4)
-    assert len(api._sessions) == 3
+    assert len(api._sessions._sessions) == 3
     assert (
         first.ask("table")["version"] == first.state["version"]
     )  # the games of a stranger did not delete it

@@ -172,7 +172,7 @@ def belief(estimator: Estimator, view: PlayerView, truth: int | None = None) -> 
     `truth` is the opponent's hand as a mask, once it may be shown.
     """
     chances = heat_map(estimator.estimate(view)[0].tolist(), letters=True)
-    rows: list[Json] = [{"suit": suit, "chances": cells} for suit, cells in chances.rows]
+    rows: list[Json] = [{"suit": suit, "chances": cells} for suit, cells in chances]
     if truth is not None:
         for first, row in zip(range(0, NUM_CARDS, NUM_RANKS), rows, strict=True):
             row["held"] = [bool(truth >> first + rank & 1) for rank in range(NUM_RANKS)]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from gin_env import agents
 from gin_env.game.rules import Rules, check_rules
@@ -38,15 +38,6 @@ ANYONE = "Player"
 MAX_REVIEWS = 200
 """Reviews in memory."""
 Answered = TypeVar("Answered")
-
-
-class _Replayed(NamedTuple):
-    """A game whose ended hands may be replayed."""
-
-    record: GameRecord
-    positions: list[Position]
-    shared: bool = False
-    """Whether it comes from a link, which holds one hand."""
 
 
 @dataclass
@@ -84,9 +75,6 @@ class TableApi:
         self._sessions = Sessions(self.save_folder, self.finished, self.opponent)
         self._hints, self._reviews = _SharedAdviser(self.hint_bot), _SharedAdviser(self.hint_bot)
         self._reviewed: dict[tuple[Any, ...], list[HandReview]] = {}
-        self._recorded = (
-            None if self.recorded is None else _Replayed(self.recorded, self.recorded.positions())
-        )
         self.ready = threading.Event()
         """Set once the kernels that a table needs are compiled."""
 
@@ -102,8 +90,8 @@ class TableApi:
 
         def compile_kernels() -> None:
             try:
-                if self._recorded is not None:
-                    page.replay(self._recorded.record, self._recorded.positions, 0)
+                if self.recorded is not None:
+                    page.replay(self.recorded, _positions(self.recorded), 0)
                     return
                 game = HumanGame("simple", 0, self._rules)
                 while game.ended is None:
@@ -213,18 +201,12 @@ class TableApi:
 
     def replay(self, request: Json, token: str) -> Answer:
         """Return the positions of one ended `hand` (from 1), or of the hand in a `link`."""
-        replayed = self._replayed(request, token)
-        return 200, page.replay(
-            replayed.record,
-            replayed.positions,
-            self._hand(request, replayed),
-            ANYONE if replayed.shared else YOU,
-        )
+        record, hand = self._replayed(request, token)
+        return 200, page.replay(record, _positions(record), hand, ANYONE if "link" in request else YOU)
 
     def review(self, request: Json, token: str) -> Answer:
         """Return what cards and choices were worth in a `hand` (from 1), for the person or for both."""
-        replayed = self._replayed(request, token)
-        record, hand = replayed.record, self._hand(request, replayed)
+        record, hand = self._replayed(request, token)
         players = reviewed_players(record)
 
         def judge(adviser: Adviser) -> Json:
@@ -233,7 +215,7 @@ class TableApi:
                 if len(self._reviewed) >= MAX_REVIEWS:
                     self._reviewed.clear()
                 self._reviewed[key] = [
-                    review_hand(record, replayed.positions, hand, player, adviser) for player in players
+                    review_hand(record, _positions(record), hand, player, adviser) for player in players
                 ]
             return page.review(record, self._reviewed[key], adviser)
 
@@ -262,28 +244,22 @@ class TableApi:
         pictures = list(recorded_pictures(hand_of(link), 0))
         return as_gif(pictures) if kind == "gif" else as_png(pictures[-1])
 
-    def _replayed(self, request: Json, token: str) -> _Replayed:
-        if "link" in request:
-            record = hand_of(request["link"])
-            return _Replayed(record, _positions(record), shared=True)
-        if self._recorded is not None:
-            return self._recorded
-        session = self._sessions.find(token)
-        if session is None:
-            raise ValueError("no game in this window")
-        with session.lock:
-            record = session.game.record()
-            return _Replayed(record, _positions(record))
-
-    def _hand(self, request: Json, replayed: _Replayed) -> int:
-        """Return the hand of a request, from 0. Hands of a table can be replayed once they have ended."""
+    def _replayed(self, request: Json, token: str) -> tuple[GameRecord, int]:
+        """Return a game and one of its hands, from 0; of a table only hands that have ended."""
+        record = hand_of(request["link"]) if "link" in request else self.recorded
+        if record is None:
+            session = self._sessions.find(token)
+            if session is None:
+                raise ValueError("no game in this window")
+            with session.lock:
+                record = session.game.record()
+            count = len(page.score_sheet(record))
+        else:
+            count = len(record.hands)
         hand = request.get("hand", 1)
-        count = len(replayed.record.hands)
-        if self._recorded is None and not replayed.shared:
-            count = len(page.score_sheet(replayed.record))
         if not isinstance(hand, int) or isinstance(hand, bool) or not 1 <= hand <= count:
             raise ValueError(f"hand must be from 1 to {count}, not {hand!r}")
-        return hand - 1
+        return record, hand - 1
 
     # --- Helpers ----------------------------------------------------------------------------------------
 
