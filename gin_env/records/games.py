@@ -202,7 +202,11 @@ class GameRecord:
             illegal = playing[games.find_illegal(playing, actions[playing, step])]
             if len(illegal):
                 index, action = int(illegal[0]), int(actions[illegal[0], step])
-                raise RecordError(f"hand {index + 1}, action {step + 1}: {_reason(games, index, action)}")
+                if games.state["public"]["phase"][index] == OVER:
+                    reason = f"{describe(action)}: the hand is over"
+                else:
+                    reason = f"player {games.to_move()[index]}, {games.explain(index, action)}"
+                raise RecordError(f"hand {index + 1}, action {step + 1}: {reason}")
             games.play_legal(playing, actions[playing, step])
         parts = np.split(states, starts[1:-1])
         for before, after in pairwise(parts):
@@ -262,13 +266,6 @@ def with_end(hand: HandRecord, rules: Rules) -> HandRecord:
 def as_bytes(states: np.ndarray) -> np.ndarray:
     """View records as uint8 (n, num_bytes), which numpy copies much faster."""
     return states.view(np.uint8).reshape(len(states), states.dtype.itemsize)
-
-
-def _reason(games: Games, index: int, action: int) -> str:
-    if games.state["public"]["phase"][index] == OVER:
-        return f"{describe(action)}: the hand is over"
-    player = int(games.to_move()[index])
-    return f"player {player}, {games.explain(index, action)}"
 
 
 @dataclass(frozen=True, eq=False)

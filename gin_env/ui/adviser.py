@@ -120,7 +120,8 @@ class Adviser:
         if played is not None and played not in numbers:
             raise ValueError(f"action {played} is not legal here")
         tried = self._moves_to_try(view, numbers, played)
-        random = _random_of(view)
+        # It depends only on the course of the hand, so that a replay is judged alike.
+        random = np.random.default_rng([int(view.hands[0]), *(event.action for event in view.history())])
         worlds = self._belief.worlds(view, self.num_worlds, random)
         moves = self._compare(view, worlds, tried, numbers)
         other = next((move for move in moves[1:] if move.action == played), None)
@@ -129,7 +130,8 @@ class Adviser:
             pair = self._compare(view, more, [moves[0].action, other.action], numbers)
             moves = pair + [move for move in moves if move.action not in (pair[0].action, pair[1].action)]
             moves[1:] = sorted(moves[1:], key=lambda move: -move.win)
-        return Advice(moves, _mean_deadwood(worlds, 1 - int(view.records["player"][0])))
+        hands = worlds["private"]["hand"][:, 1 - int(view.records["player"][0])]
+        return Advice(moves, float(np.mean([deadwood(int(hand)) for hand in hands])))
 
     def _compare(
         self, view: PlayerView, worlds: np.ndarray, tried: list[int], numbers: dict[int, RankedChoice]
@@ -138,7 +140,8 @@ class Adviser:
         player, scores = int(view.records["player"][0]), view.records["public"]["scores"][0]
         points = self._play_out(worlds, np.array(tried), player)
         win = self._chance(view.rules, int(scores[player]), int(scores[1 - player]), points)
-        best = _best(win)
+        ahead, error = mean_and_error(win - win[0])
+        best = int((ahead - error).argmax())
         mean, (_, error) = win.mean(axis=1), mean_and_error(win - win[best])
         order = sorted(range(len(tried)), key=lambda index: (index != best, -mean[index]))
         return [
@@ -199,11 +202,6 @@ class Adviser:
         return chances_after(self._chances[rules], own, other, points)
 
 
-def _random_of(view: PlayerView) -> np.random.Generator:
-    """Return a generator that depends only on the course of the hand, so that a replay is judged alike."""
-    return np.random.default_rng([int(view.hands[0]), *(event.action for event in view.history())])
-
-
 def estimator_of_hand(name: str) -> Estimator:
     """Return the estimator of this name. Raises ValueError for an estimator that needs both hands."""
     estimator = make_estimator(name)
@@ -218,18 +216,6 @@ def _players_of(bot: agents.Agent) -> RolloutPlayers | None:
 
     network = network_of(bot)
     return None if network is None else RolloutPlayers(network, None)
-
-
-def _best(win: np.ndarray) -> int:
-    """Return the index of the best of k moves by chances (k, n): the first unless one is surely better."""
-    mean, error = mean_and_error(win - win[0])
-    return int((mean - error).argmax())
-
-
-def _mean_deadwood(worlds: np.ndarray, player: int) -> float:
-    """Return the mean deadwood of a player's cards in `STATE` records (n,)."""
-    hands = worlds["private"]["hand"][:, player]
-    return float(np.mean([deadwood(int(hand)) for hand in hands]))
 
 
 # --- In words ------------------------------------------------------------------------------------------

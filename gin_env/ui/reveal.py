@@ -67,7 +67,8 @@ def describe_showdown(
     steps = [f"{_verb(names[side], 'knock')} with {_deadwood(laid, held, letters)}."]
     if gin:
         steps = [f"{_verb(names[side], 'go', 'goes')} gin: every card is in a meld. No lay-offs after gin."]
-    steps.append(f"{_verb(names[1 - side], 'meld')} {_melds(answer, letters)}.")
+    melds = [card_names(cards, letters) for cards, caption in answer if caption in ("set", "run")]
+    steps.append(f"{_verb(names[1 - side], 'meld')} {', '.join(melds) or 'nothing'}.")
     moves = lay_offs(laid, answer)
     steps += [
         f"{_verb(names[1 - side], 'lay')} off {card_name(card, letters)} on {card_names(meld, letters)}: "
@@ -145,11 +146,6 @@ def inside(name: str) -> str:
 def _verb(who: str, verb: str, others: str = "") -> str:
     """Return the subject with its verb: ``You knock``, ``tonic knocks``."""
     return f"{who} {verb if who == YOU else others or verb + 's'}"
-
-
-def _melds(groups: list[Group], letters: bool) -> str:
-    melds = [card_names(cards, letters) for cards, caption in groups if caption in ("set", "run")]
-    return ", ".join(melds) or "nothing"
 
 
 def _deadwood(groups: list[Group], points: int, letters: bool) -> str:

@@ -17,7 +17,7 @@ from gin_env.game.state import NO_CARD
 from gin_env.game.words import rules_in_words
 from gin_env.observations.views import PlayerView
 from gin_env.records import GameRecord, Position
-from gin_env.ui.adviser import Advice, Adviser, Line, lines_of, why
+from gin_env.ui.adviser import Advice, Adviser, lines_of, why
 from gin_env.ui.human_game import EndedHand, HumanGame
 from gin_env.ui.links import link_of
 from gin_env.ui.opponents import OPPONENTS, find_opponent
@@ -29,7 +29,7 @@ from gin_env.ui.reveal import (
     game_result,
     outcome_word,
 )
-from gin_env.ui.review import Choice, HandReview, player_name, player_names, signed, totals_of
+from gin_env.ui.review import HandReview, player_name, player_names, signed, totals_of
 from gin_env.ui.text import Group
 from gin_env.ui.visible_table import (
     YOU,
@@ -158,12 +158,11 @@ def comparison(advice: Advice, view: PlayerView, opponent: str, played: int | No
     return {
         "text": lines[0].move,
         "why": why(advice, view, opponent, played),
-        "moves": [_line(line, advice, played) for line in lines],
+        "moves": [
+            line._asdict() | {"best": line.action == advice.best.action, "played": line.action == played}
+            for line in lines
+        ],
     }
-
-
-def _line(line: Line, advice: Advice, played: int | None) -> Json:
-    return line._asdict() | {"best": line.action == advice.best.action, "played": line.action == played}
 
 
 def belief(estimator: Estimator, view: PlayerView, truth: int | None = None) -> Json:
@@ -243,13 +242,12 @@ def _review(game: GameRecord, one: HandReview) -> Json:
         "num_choices": totals.num_choices,
         "accuracy": totals.accuracy,
         "chances": one.chances,
-        "moves": [_choice(choice, opponent) for choice in one.choices],
+        "moves": [
+            comparison(choice.advice, choice.position.view(), opponent, choice.played.action)
+            | {"step": choice.position.step, "lost": choice.lost, "mistake": choice.is_mistake}
+            for choice in one.choices
+        ],
     }
-
-
-def _choice(choice: Choice, opponent: str) -> Json:
-    compared = comparison(choice.advice, choice.position.view(), opponent, choice.played.action)
-    return compared | {"step": choice.position.step, "lost": choice.lost, "mistake": choice.is_mistake}
 
 
 def turns(played: list[Turn]) -> list[Json]:

@@ -102,7 +102,10 @@ def serve(api: TableApi, host: str, port: int) -> None:
     print(f"Gin Rummy is at {address} (Ctrl-C stops it)", file=sys.stderr, flush=True)
     if host not in LOOPBACK:
         print("Anyone who can reach this address can open it, without a password", file=sys.stderr)
-    elif sys.stdout.isatty() and _has_desktop():
+    elif sys.stdout.isatty() and (
+        # A browser would open in a window, not in this terminal.
+        sys.platform in ("darwin", "win32") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+    ):
         webbrowser.open(address)
     config = uvicorn.Config(
         create_app(api, host),
@@ -150,13 +153,6 @@ def web_address(host: str, port: int) -> str:
     if host in ("0.0.0.0", "::", ""):
         host = socket.gethostname()
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
-
-
-def _has_desktop() -> bool:
-    """Return whether a browser would open in a window, not in this terminal."""
-    return sys.platform in ("darwin", "win32") or any(
-        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
-    )
 
 
 def _file(name: str) -> Callable[[Request], Awaitable[Response]]:
