@@ -181,7 +181,7 @@ class GameRecord:
             raise RecordError(f"hand {index + 2}: the dealer must be player {1 - following.dealer}")
 
     def _states(self) -> list[np.ndarray]:
-        """Return the states of each hand from its deal to its end: `STATE` records (num_actions + 1,).
+        """Return the states of each hand from its deal to its end: `STATE` (num_actions + 1,).
 
         All hands are replayed in one batch.
         """
@@ -246,7 +246,7 @@ class GameRecord:
 
 
 def end_of_hand(public: np.void) -> dict[str, Any]:
-    """Return the outcome of a `PUBLIC` record as the fields of a `HandRecord`."""
+    """Return the outcome of a public state (`PUBLIC`) as the fields of a `HandRecord`."""
     won = public["winner"] >= 0
     return {
         "outcome": OUTCOME_NAMES[public["outcome"]],
@@ -264,7 +264,7 @@ def with_end(hand: HandRecord, rules: Rules) -> HandRecord:
 
 
 def as_bytes(states: np.ndarray) -> np.ndarray:
-    """View records as uint8 (n, num_bytes), which numpy copies much faster."""
+    """View states as uint8 (n, num_bytes), which numpy copies much faster."""
     return states.view(np.uint8).reshape(len(states), states.dtype.itemsize)
 
 
@@ -277,7 +277,7 @@ class Position:
     step: int
     """Number of actions played before it in this hand."""
     state: np.ndarray
-    """`STATE` record, shape (1,)."""
+    """The state, `STATE` of shape (1,)."""
     action: int | None
     """The action played; None at the end of a hand or of an interrupted game."""
 

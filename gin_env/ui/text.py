@@ -1,6 +1,6 @@
 """Descriptions of a game, and the game as plain text.
 
-`describe` and `text` are pure functions of a game's state record; `gin_env.ui.picture` draws the result of
+`describe` and `text` are pure functions of a game's state; `gin_env.ui.picture` draws the result of
 `describe`.
 """
 
@@ -81,9 +81,9 @@ def describe(
     last_hand: np.void | None = None,
     names: Sequence[str] = PLAYERS,
 ) -> Table:
-    """Return the part of a game (a record of `state.STATE`) that `viewer` can see; None sees both hands.
+    """Return the part of a game's state (`state.STATE`) that `viewer` can see; None sees both hands.
 
-    `last_hand` (a `HAND_RESULT` record) is the result of the previous hand; `names` are the players' names.
+    `last_hand` (`HAND_RESULT`) is the result of the previous hand; `names` are the players' names.
     The stock is never visible; after a knock both hands are visible to everyone.
     """
     public = game["public"]
