@@ -10,7 +10,6 @@ from gin_env.commands import (
     compile,
     convert,
     explain,
-    exploit,
     lists,
     matches,
     play,
@@ -52,9 +51,8 @@ app.add_typer(puzzle.app)
 app.add_typer(matches.app)
 app.add_typer(replay.app)
 app.add_typer(explain.app)
-app.add_typer(exploit.app)
-app.add_typer(lists.app)
 app.add_typer(train.app)
+app.add_typer(lists.app)
 app.add_typer(compile.app)
 app.add_typer(convert.app)
 
