@@ -46,9 +46,7 @@ class CardPlace(Widget):
         super().__init__(classes="card")
         self.place = place
         self._letters = letters
-        self._card = 0
-        self._last = self._new = self._chosen = self._large = False
-        self._shown: tuple[object, ...] = ()
+        self._shown: Any = (-1, *[False] * 6)  # no card yet
 
     @property
     def key(self) -> str:
@@ -64,21 +62,18 @@ class CardPlace(Widget):
         if shown == self._shown:
             return
         self._shown = shown
-        self._card, self._last, self._new, self._chosen = card, last, new, chosen
-        self._large = large
         self.styles.width = (draw.LARGE_WIDTH if large else 4) + (last and boxes)
         self.styles.margin = (0, 0, 0, 1 if first and self.place else 0)
         self.refresh(layout=True)
 
     def render(self) -> Text:
-        label = Text(
-            f" {'▲▲' if self._chosen else self.key}", f"bold {draw.GOLD}" if self._chosen else draw.PALE
-        )
+        card, _, last, new, chosen, _, large = self._shown
+        label = Text(f" {'▲▲' if chosen else self.key}", f"bold {draw.GOLD}" if chosen else draw.PALE)
         if self.size.height <= 2:
-            mark = ">" if self._chosen else "*" if self._new else " "
-            line = draw.card_in_line(self._card, mark, self._letters, self._chosen)
+            mark = ">" if chosen else "*" if new else " "
+            line = draw.card_in_line(card, mark, self._letters, chosen)
             return Text("\n").join([line, label]) if self.size.height == 2 else line
-        lines = draw.card_lines(self._card, self._last, self._letters, self._new, self._large)
+        lines = draw.card_lines(card, last, self._letters, new, large)
         return Text("\n").join([*lines, label])
 
     def on_click(self) -> None:

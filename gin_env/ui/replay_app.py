@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from gin_env.game.words import rules_in_words
 from gin_env.support.tables import table
-from gin_env.ui.review import Choice, summary, totals_of
+from gin_env.ui.review import Choice, mistakes_of, summary, totals_of
 from gin_env.ui.table_app import ChoiceDialog, Page, TableApp  # first: its ImportError names what to install
 
 from textual.binding import Binding  # isort: skip
@@ -99,7 +99,7 @@ class ReplayApp(TableApp):
 
     def _worst(self) -> list[Choice]:
         """Return the mistakes, and say so if there are none."""
-        worst = self.shown.mistakes()
+        worst = mistakes_of(self.shown.reviews)
         if not worst:
             self.shown.notify("No choice was clearly worse than the best.", markup=False)
         return worst

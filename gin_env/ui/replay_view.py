@@ -15,7 +15,7 @@ from gin_env.game.cards import NUM_CARDS
 from gin_env.records import GameRecord, Position
 from gin_env.ui import play_drawing as draw
 from gin_env.ui.reveal import describe_showdown
-from gin_env.ui.review import Choice, HandReview, counted, game_title, labels, mistakes_of, review_hand
+from gin_env.ui.review import HandReview, counted, game_title, labels, mistakes_of, review_hand
 from gin_env.ui.table_app import ADVISER, TableView
 from gin_env.ui.visible_table import Turn, VisibleTable, action_name, both_turns, visible_table
 
@@ -170,7 +170,7 @@ class ReplayView(TableView):
         parts, action = [], self.position.action
         if self.judging:
             parts.append(Text(self._progress, draw.GOLD))
-        mistake = next((one for one in self.mistakes() if one.position is self.position), None)
+        mistake = next((one for one in mistakes_of(self.reviews) if one.position is self.position), None)
         if mistake is not None:
             parts.append(Text(f"This loses {mistake.lost:.1f} points.", draw.GOLD))
         if action is None and self.hint_on:
@@ -181,10 +181,6 @@ class ReplayView(TableView):
         return Text("\n").join([*parts, Text("")]) if parts else Text("")
 
     # --- Reviews --------------------------------------------------------------------------------------
-
-    def mistakes(self) -> list[Choice]:
-        """Return the mistakes found so far, the costliest first."""
-        return mistakes_of(self.reviews)
 
     def ask_reviews(self, then: Callable[[], None]) -> None:
         """Call `then` once a thread has reviewed all hands; it is not called if that fails."""
