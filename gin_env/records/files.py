@@ -106,7 +106,16 @@ class Recorder:
             return False
         if self._file is None:
             self._file = self.path.open("ab", buffering=0)
-        self._write(self._file, line)
+        remaining = memoryview(line)
+        try:
+            with naming(self.path):
+                while remaining:
+                    remaining = remaining[self._file.write(remaining) :]
+        except BaseException:  # a full disk or Ctrl-C: remove the part that was written
+            if self.path.is_file():
+                self._file.truncate(self._size)
+            raise
+        self._size += len(line)
         self._known.add(digest)
         return True
 
@@ -160,18 +169,6 @@ class Recorder:
         elif size < self._size:  # only the newline is missing
             with self.path.open("ab") as file:
                 file.write(b"\n")
-
-    def _write(self, file: BinaryIO, line: bytes) -> None:
-        remaining = memoryview(line)
-        try:
-            with naming(self.path):
-                while remaining:
-                    remaining = remaining[file.write(remaining) :]
-        except BaseException:  # a full disk or Ctrl-C: remove the part that was written
-            if self.path.is_file():
-                file.truncate(self._size)
-            raise
-        self._size += len(line)
 
 
 def _starts_like_a_record(line: bytes) -> bool:
