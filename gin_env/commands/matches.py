@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -30,9 +30,6 @@ from gin_env.commands.options import (
     write_outputs,
 )
 from gin_env.support.atomic import check_targets, write_text
-
-if TYPE_CHECKING:
-    from gin_env.matches.benchmark import BenchmarkResult
 
 app = typer.Typer()
 
@@ -90,7 +87,10 @@ def benchmark(
             games=games,
             minutes=minutes,
             seed=seed,
-            progress=_show_round,
+            progress=lambda so_far: typer.echo(
+                f"{so_far.matches[0].games:,} games each: {so_far.score:.1f} ± {so_far.precision:.1f}",
+                err=True,
+            ),
             log=log,
             luck=luck,
             workers=crew,
@@ -102,12 +102,6 @@ def benchmark(
             (plot, lambda file: draw_benchmark(result, file)),
             (submit, lambda file: write_json(file, entry(result, agent, author))),
         )
-
-
-def _show_round(result: BenchmarkResult) -> None:
-    """Print the score so far on standard error."""
-    games = result.matches[0].games
-    typer.echo(f"{games:,} games each: {result.score:.1f} ± {result.precision:.1f}", err=True)
 
 
 @app.command(

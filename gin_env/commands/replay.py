@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -19,9 +19,6 @@ from gin_env.commands.options import (
     refuse_options,
 )
 from gin_env.support.atomic import check_targets
-
-if TYPE_CHECKING:
-    from gin_env.records import GameRecord
 
 app = typer.Typer()
 
@@ -73,17 +70,30 @@ def replay(
         serve(TableApi(recorded=records.read_one(file, game), hint_bot=judge), host, port)
         return
     recorded = records.read_one(file, game)
+    from gin_env.ui.adviser import Adviser, estimator_of_hand
+    from gin_env.ui.review import game_title, position_text, review_hand, review_text, reviewed_players
+
     if not plain and _screen_is_possible():
-        from gin_env.ui.adviser import estimator_of_hand
         from gin_env.ui.replay_app import ReplayApp
         from gin_env.ui.replay_view import ReplayView
-        from gin_env.ui.review import reviewed_players
 
         estimator_of_hand(estimator)
         bot = None if judge == NO_JUDGE else judge
         ReplayApp(ReplayView(recorded, bot, reviewed_players(recorded), estimator, letters), worst).run()
-    else:
-        _replay_in_text(recorded, judge, worst)
+        return
+    typer.echo(f"{game_title(recorded)}\n")
+    positions, texts, number = recorded.positions(), [], 0
+    for position in positions:
+        number += position.is_decision
+        texts.append(position_text(recorded, position, number))
+    typer.echo("\n\n".join(texts))
+    if judge == NO_JUDGE:
+        return
+    adviser = Adviser(judge)
+    for player in reviewed_players(recorded):
+        hands = range(len(recorded.hands))
+        reviews = [review_hand(recorded, positions, index, player, adviser) for index in hands]
+        typer.echo(f"\n{review_text(recorded, reviews, adviser.label, worst)}")
 
 
 def _screen_is_possible() -> bool:
@@ -97,25 +107,6 @@ def _screen_is_possible() -> bool:
         typer.echo("plain text: the screen needs a terminal for input and output", err=True)
         return False
     return True
-
-
-def _replay_in_text(game: GameRecord, judge: str | None, worst: int) -> None:
-    from gin_env.ui.adviser import Adviser
-    from gin_env.ui.review import game_title, position_text, review_hand, review_text, reviewed_players
-
-    typer.echo(f"{game_title(game)}\n")
-    positions, texts, number = game.positions(), [], 0
-    for position in positions:
-        number += position.is_decision
-        texts.append(position_text(game, position, number))
-    typer.echo("\n\n".join(texts))
-    if judge == NO_JUDGE:
-        return
-    adviser = Adviser(judge)
-    for player in reviewed_players(game):
-        hands = range(len(game.hands))
-        reviews = [review_hand(game, positions, hand, player, adviser) for hand in hands]
-        typer.echo(f"\n{review_text(game, reviews, adviser.label, worst)}")
 
 
 @app.command(
