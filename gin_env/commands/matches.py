@@ -87,8 +87,8 @@ def benchmark(
             games=games,
             minutes=minutes,
             seed=seed,
-            progress=lambda so_far: typer.echo(
-                f"{so_far.matches[0].games:,} games each: {so_far.score:.1f} ± {so_far.precision:.1f}",
+            progress=lambda now: typer.echo(
+                f"{now.matches[0].games:,} games each: {now.score:.1f} ± {now.precision:.1f}",
                 err=True,
             ),
             log=log,

@@ -58,6 +58,8 @@ def replay(
     Uses the full screen if there is a terminal and Textual is installed; press ? for the keys.
     """
     from gin_env import agents, records
+    from gin_env.ui.adviser import Adviser, estimator_of_hand
+    from gin_env.ui.review import game_title, position_text, review_hand, review_text, reviewed_players
 
     if judge not in (None, NO_JUDGE):
         agents.make(str(judge), programs=True)
@@ -70,9 +72,6 @@ def replay(
         serve(TableApi(recorded=records.read_one(file, game), hint_bot=judge), host, port)
         return
     recorded = records.read_one(file, game)
-    from gin_env.ui.adviser import Adviser, estimator_of_hand
-    from gin_env.ui.review import game_title, position_text, review_hand, review_text, reviewed_players
-
     if not plain and _screen_is_possible():
         from gin_env.ui.replay_app import ReplayApp
         from gin_env.ui.replay_view import ReplayView
