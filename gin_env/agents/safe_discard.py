@@ -113,7 +113,7 @@ class SafeDiscardBot(NamedObject):
 
     def _needs_estimate(self, view: PlayerView) -> np.ndarray:
         """Return which decisions depend on the estimate, bool (n,)."""
-        phase = view.records["public"]["phase"]
+        phase = view.array["public"]["phase"]
         if self.draw:
             return phase != STOCK_ONLY
         return (phase == DISCARD) & (self.caution > 0 or self.knock)

@@ -130,14 +130,14 @@ class Adviser:
             pair = self._compare(view, more, [moves[0].action, other.action], numbers)
             moves = pair + [move for move in moves if move.action not in (pair[0].action, pair[1].action)]
             moves[1:] = sorted(moves[1:], key=lambda move: -move.win)
-        hands = worlds["private"]["hand"][:, 1 - int(view.records["player"][0])]
+        hands = worlds["private"]["hand"][:, 1 - int(view.array["player"][0])]
         return Advice(moves, float(np.mean([deadwood(int(hand)) for hand in hands])))
 
     def _compare(
         self, view: PlayerView, worlds: np.ndarray, tried: list[int], numbers: dict[int, RankedChoice]
     ) -> list[Move]:
         """Return the moves, the best first; the first of `tried` is the best unless another surely is."""
-        player, scores = int(view.records["player"][0]), view.records["public"]["scores"][0]
+        player, scores = int(view.array["player"][0]), view.array["public"]["scores"][0]
         points = self._play_out(worlds, np.array(tried), player)
         win = self._chance(view.rules, int(scores[player]), int(scores[1 - player]), points)
         ahead, error = mean_and_error(win - win[0])
@@ -247,7 +247,7 @@ def lines_of(advice: Advice, view: PlayerView, letters: bool = False, keep: int 
 
 def _line(move: Move, view: PlayerView, letters: bool) -> Line:
     numbers = move.numbers
-    upcard, hand = int(view.records["public"]["upcard"][0]), int(view.hands[0])
+    upcard, hand = int(view.array["public"]["upcard"][0]), int(view.hands[0])
     danger = ""
     if numbers.risk is not None and move.action < KNOCK:
         danger = "low" if numbers.risk < LOW_DANGER else "medium" if numbers.risk < HIGH_DANGER else "high"
@@ -293,7 +293,7 @@ def _about_draw(advice: Advice, view: PlayerView, letters: bool) -> str:
     taking = advice.find(DRAW_UPCARD)
     if taking is None:
         return "The stock is the only choice."
-    hand, upcard = int(view.hands[0]), int(view.records["public"]["upcard"][0])
+    hand, upcard = int(view.hands[0]), int(view.array["public"]["upcard"][0])
     name, now, left = card_name(upcard, letters), deadwood(hand), taking.numbers.deadwood or 0
     groups = [group for group in hand_groups(hand | 1 << upcard) if group.caption in ("set", "run")]
     meld = next((group.cards for group in groups if upcard in group.cards), [])
@@ -316,7 +316,7 @@ def _about_discard(best: Move, other: Move, view: PlayerView, opponent: str, let
     name, other_name = card_name(card, letters), card_name(instead, letters)
     reasons = []
     if (theirs.risk or 0) - (mine.risk or 0) >= LOW_DANGER:
-        near = _near(instead, int(view.records["public"]["shown"][0][1 - int(view.records["player"][0])]))
+        near = _near(instead, int(view.array["public"]["shown"][0][1 - int(view.array["player"][0])]))
         took = f": {opponent} took {card_names(near, letters)}" if near else ""
         reasons.append(f"{other_name} would help {opponent} more{took}")
     if (more := (theirs.deadwood or 0) - (mine.deadwood or 0)) > 0:

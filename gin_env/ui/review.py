@@ -54,7 +54,7 @@ class Choice(NamedTuple):
     def moves(self, letters: bool = False) -> tuple[str, str]:
         """Return the move that was played and the better one, in words."""
         view = self.position.view()
-        upcard, hand = int(view.records["public"]["upcard"][0]), int(view.hands[0])
+        upcard, hand = int(view.array["public"]["upcard"][0]), int(view.hands[0])
         played, best = self.played.action, self.advice.best.action
         return action_name(played, upcard, letters, hand), action_name(best, upcard, letters, hand)
 

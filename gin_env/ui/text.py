@@ -89,7 +89,7 @@ def describe(
     public = game["public"]
     view = np.zeros(1, VIEW)
     view["public"] = public
-    events = PlayerView.of_records(view).history()
+    events = PlayerView.of_array(view).history()
     turn, limit = int(public["turn"]) + (public["phase"] != OVER), limit_if_varying(public)
     knock = "" if limit is None else f", knock at {limit}"
     return Table(

@@ -67,7 +67,7 @@ def visible_table(view: PlayerView, opponent: str, letters: bool = False) -> Vis
 
     With `letters`, suits are written C, H, S, D instead of as symbols.
     """
-    public, player = view.records["public"][0], int(view.records["player"][0])
+    public, player = view.array["public"][0], int(view.array["player"][0])
     hand, known = int(view.hands[0]), int(public["shown"][1 - player])
     phase, my_turn = int(public["phase"]), bool(view.masks().any())
     their_turn = phase != OVER and not my_turn
@@ -166,7 +166,7 @@ def _prompt(view: PlayerView, phase: int, upcard: int, opponent: str, letters: b
 def _turns(view: PlayerView, player: int, draws: list[int], letters: bool) -> list[Turn]:
     turns: list[Turn] = []
     own_draws = iter(draws)
-    gin = int(view.records["public"]["outcome"][0]) in (GIN, BIG_GIN)
+    gin = int(view.array["public"]["outcome"][0]) in (GIN, BIG_GIN)
     for who, action, card in view.history():
         own = who == player
         if action == PASS:
@@ -208,7 +208,7 @@ class DiscardOption(NamedTuple):
 def discard_options(view: PlayerView) -> dict[int, DiscardOption]:
     """Return the options of a single view by card; none unless its player is to discard."""
     mask = view.masks()[0]
-    if not mask.any() or int(view.records["public"]["phase"][0]) != DISCARD:
+    if not mask.any() or int(view.array["public"]["phase"][0]) != DISCARD:
         return {}
     hand = int(view.hands[0])
     gin = "big gin" if view.rules.big_gin_bonus and deadwood(hand) == 0 else "gin"

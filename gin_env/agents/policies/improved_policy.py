@@ -68,7 +68,7 @@ class ImprovedPolicyBot(NamedObject):
         if self.predictor is None:
             return self.policy.act(view)
         chosen = np.empty(len(view), np.int64)
-        discarding = are_discarding(view.records)
+        discarding = are_discarding(view.array)
         for group, decide in (
             (~discarding, self.policy.act),
             (discarding, partial(self._discard, self.predictor)),
