@@ -12,7 +12,7 @@ import typer
 from timing import measure, pin_to_core
 from workloads import WORKLOADS
 
-from gin_env.commands.options import Json, progress_bar, say, say_written
+from gin_env.commands.options import Json, progress_bar, say, write_outputs
 from gin_env.game.state import STATE
 from gin_env.support.atomic import check_targets
 from gin_env.support.exits import command_line
@@ -42,10 +42,8 @@ def bench(
         label, unit = WORKLOADS[name][:2]
         say(f"{name:18} {label:50} {rate:>14,.0f} {unit}/s", json)
     say(f"{'':18} {'state of one game':50} {STATE.itemsize:>14,} bytes", json)
-    if json is not None:
-        figures = {f"{name} {WORKLOADS[name].unit}/s": rate for name, rate in rates.items()}
-        write_json(json, figures | {"state bytes": STATE.itemsize})
-        say_written(json)
+    figures = {f"{name} {WORKLOADS[name].unit}/s": rate for name, rate in rates.items()}
+    write_outputs((json, lambda file: write_json(file, figures | {"state bytes": STATE.itemsize})))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from gin_env import agents
 from gin_env.agents import Agent, resolve
 from gin_env.agents.turns import check_bot_actions
 from gin_env.batch import Games
-from gin_env.commands.options import BOT_HELP, Json, RulesOption, Seed, progress_bar, say, say_written
+from gin_env.commands.options import BOT_HELP, Json, RulesOption, Seed, progress_bar, say, write_outputs
 from gin_env.game.rules import Rules
 from gin_env.support.atomic import check_targets
 from gin_env.support.checks import check_integer
@@ -134,9 +134,7 @@ def main(
     say("| bot | decisions/s | slowest and fastest run |\n|---|---:|---|", json)
     for speed in speeds:
         say(f"| `{speed.bot}` | {speed.median:,.0f} | {speed.slowest:,.0f} to {speed.fastest:,.0f} |", json)
-    if json is not None:
-        write_json(json, [speed._asdict() for speed in speeds])
-        say_written(json)
+    write_outputs((json, lambda file: write_json(file, [speed._asdict() for speed in speeds])))
 
 
 if __name__ == "__main__":

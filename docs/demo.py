@@ -54,12 +54,7 @@ def build(folder: Path) -> None:
         hands = [
             {
                 "replay": page.replay(game, positions, hand),
-                "review": page.review(
-                    game,
-                    positions,
-                    [review_hand(game, positions, hand, 0, adviser)],
-                    adviser,
-                ),
+                "review": page.review(game, [review_hand(game, positions, hand, 0, adviser)], adviser),
             }
             for hand in range(len(game.hands))
         ]

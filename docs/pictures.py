@@ -25,7 +25,8 @@ from gin_env import agents
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.picture import image
 from gin_env.ui.play_app import PlayApp
-from gin_env.ui.seat import describe_seat
+from gin_env.ui.play_view import PlayView
+from gin_env.ui.visible_table import visible_table
 from gin_env.ui.web.sessions import Sessions
 
 DOCS = Path(__file__).parent
@@ -48,7 +49,7 @@ def moment() -> HumanGame:
         elif game.waits_for_bot:
             game.let_bot_act()
         else:
-            melds = [group for group in describe_seat(game.view, "").hand if group.caption in ("set", "run")]
+            melds = [group for group in visible_table(game.view, "").hand if group.caption in ("set", "run")]
             if game.view.array["public"]["hand_number"][0] == 1 and len(melds) >= 2:
                 return game
             game.act(int(adviser.act(game.view)[0]))
@@ -84,7 +85,7 @@ def save(picture: bytes, name: str, width: int) -> None:
 
 async def draw_terminal(size: tuple[int, int]) -> str:
     """Return the playing screen with a hint and a belief as SVG."""
-    app = PlayApp(moment(), bot_delay=0)
+    app = PlayApp(PlayView(moment()), bot_delay=0)
     async with app.run_test(size=size) as pilot:
         await pilot.press("h", *(["b"] if size[1] >= 24 else []), "left")
         await pilot.pause()

@@ -7,12 +7,9 @@ from typing import Annotated
 import typer
 
 from gin_env.commands import (
-    benchmark,
     compile,
     convert,
-    estimators,
     explain,
-    exploit,
     lists,
     matches,
     play,
@@ -51,14 +48,11 @@ def _gin_rummy(
 
 app.add_typer(play.app)
 app.add_typer(puzzle.app)
-app.add_typer(benchmark.app)
 app.add_typer(matches.app)
 app.add_typer(replay.app)
 app.add_typer(explain.app)
-app.add_typer(exploit.app)
-app.add_typer(lists.app)
 app.add_typer(train.app)
-app.add_typer(estimators.app)
+app.add_typer(lists.app)
 app.add_typer(compile.app)
 app.add_typer(convert.app)
 

@@ -63,7 +63,7 @@ def names(*, needs_torch: bool | None = None, slow: bool | None = None) -> list[
     >>> "tonic" in names(), "search" in names(slow=False)
     (True, False)
     """
-    return BOTS.names(needs_torch, slow)
+    return BOTS.names(needs_torch=needs_torch, slow=slow)
 
 
 def quick_names() -> list[str]:

@@ -42,29 +42,23 @@ def convert(
     """
     check_ending(output, "a policy")
     check_targets(output)
-    if trust:
-        typer.echo(f"--trust: loading {archive} runs any code in it", err=True)
-        convert_trusted_archive(archive, output)
-    else:
-        from gin_env.agents.policies.sb3_archives import convert_archive
+    from gin_env.agents.policies.sb3_archives import ArchiveError, convert_archive
 
+    if trust:
+        from sb3_contrib import MaskablePPO
+
+        from gin_env.wrappers.sb3 import save_policy
+
+        typer.echo(f"--trust: loading {archive} runs any code in it", err=True)
+        try:
+            model = MaskablePPO.load(archive, device="cpu")
+        except Exception as error:  # code in the archive may raise anything
+            raise ArchiveError(f"{archive} cannot be loaded as a MaskablePPO model: {error}") from error
+        save_policy(model, output)
+    else:
         convert_archive(archive, output)
     typer.echo(f"written to {output}")
     typer.echo(f"next: gin-rummy match {output} simple")
-
-
-def convert_trusted_archive(archive: Path, path: Path) -> None:
-    """Convert an archive with Stable-Baselines3, which runs its code. Raises ArchiveError if it cannot."""
-    from sb3_contrib import MaskablePPO
-
-    from gin_env.agents.policies.sb3_archives import ArchiveError
-    from gin_env.wrappers.sb3 import save_policy
-
-    try:
-        model = MaskablePPO.load(archive, device="cpu")
-    except Exception as error:  # code in the archive may raise anything
-        raise ArchiveError(f"{archive} cannot be loaded as a MaskablePPO model: {error}") from error
-    save_policy(model, path)
 
 
 @app.command(

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from gin_env.commands.options import BOT_HELP, RulesOption, flag, refuse_options
-
-if TYPE_CHECKING:
-    from gin_env.agents import Agent
-    from gin_env.observations.views import PlayerView
 
 app = typer.Typer()
 
@@ -59,9 +55,10 @@ def explain(
     ] = None,
 ) -> None:
     """Show what bots would do in a position, and why: deadwood, outs, danger and values of each action."""
+    from gin_env import agents, records
     from gin_env.agents.base import HasActionChances, HasActionValues
-    from gin_env.ui.explanation_text import bots_text, explanation, legend
-    from gin_env.ui.explanations import choices
+    from gin_env.ui import opinions
+    from gin_env.ui.explanations import bots_text, choices, explanation, legend
     from gin_env.ui.positions import position_in_text
 
     if (record is None) == (hand is None):
@@ -72,12 +69,26 @@ def explain(
             "a record has its own position and rules",
             *("upcard", "history", "drew", "you_deal", "scores", "rules"),
         )
-        view = _recorded_view(record, game, step)
+        steps = opinions.decisions(records.read_one(record, game))
+        if step > len(steps):
+            raise ValueError(f"game {game} of {record} has {len(steps)} steps: step {step} does not exist")
+        view = steps[step - 1].view()
     else:
         refuse_options(context, "only games of --record have numbers and steps", "game", "step")
         view = position_in_text(str(hand), upcard, history or "", drew, you_deal, scores, rules)
     ranked = choices(view, estimator)
-    bots, played, silent = _ask_bots(bot, view)
+    bots: dict[str, agents.Agent] = {}
+    played: dict[str, int] = {}
+    silent = []
+    for name in bot or agents.names():
+        try:
+            one = agents.make(name, programs=True)
+            played[name] = int(opinions.chosen_actions(one, view)[0])
+            bots[name] = one
+        except (ImportError, ValueError) as error:
+            if bot:
+                raise  # the user has named it
+            silent.append(f"{name} cannot be used: {error}")
     values = {
         name: one.action_values(view)[0] for name, one in bots.items() if isinstance(one, HasActionValues)
     }
@@ -89,38 +100,3 @@ def explain(
     typer.echo(f"\n{legend(estimator is not None, values, chances)}")
     for line in silent:
         typer.echo(line)
-
-
-def _ask_bots(
-    names: list[str] | None, view: PlayerView
-) -> tuple[dict[str, Agent], dict[str, int], list[str]]:
-    """Return the bots, the action of each, and a line for each bot that cannot answer.
-
-    If the user has named the bots, one that cannot answer is an error.
-    """
-    from gin_env import agents
-    from gin_env.ui.opinions import chosen_actions
-
-    bots: dict[str, Agent] = {}
-    played: dict[str, int] = {}
-    silent = []
-    for name in names or agents.names():
-        try:
-            bot = agents.make(name, programs=True)
-            played[name] = int(chosen_actions(bot, view)[0])
-            bots[name] = bot
-        except (ImportError, ValueError) as error:
-            if names:
-                raise
-            silent.append(f"{name} cannot be used: {error}")
-    return bots, played, silent
-
-
-def _recorded_view(path: Path, game: int, step: int) -> PlayerView:
-    from gin_env import records
-    from gin_env.ui.opinions import decisions
-
-    steps = decisions(records.read_one(path, game))
-    if step > len(steps):
-        raise ValueError(f"game {game} of {path} has {len(steps)} steps: step {step} does not exist")
-    return steps[step - 1].view()

@@ -1,11 +1,11 @@
-"""The commands for matches between bots: match, tournament."""
+"""The commands for matches between bots: benchmark, match, tournament."""
 
 from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -26,16 +26,82 @@ from gin_env.commands.options import (
     progress_bar,
     resumable,
     say,
-    say_written,
     workers_of,
     write_outputs,
 )
-from gin_env.support.atomic import check_targets
-
-if TYPE_CHECKING:
-    pass
+from gin_env.support.atomic import check_targets, write_text
 
 app = typer.Typer()
+
+
+@app.command(
+    rich_help_panel="Compare",
+    epilog="Examples:  \n`gin-rummy benchmark tonic`  \n"
+    "`gin-rummy benchmark runs/ppo/policy.safetensors --workers all --plot mine.png`  \n"
+    "`gin-rummy benchmark my_bots:Cautious --games 200 --markdown mine.md`  \n"
+    "`gin-rummy benchmark my_bots:Cautious --submit leaderboard/cautious.json --author 'Ada Lovelace'`  \n"
+    "`gin-rummy benchmark search --minutes 60 --workers all --json search.json`  \n"
+    "`gin-rummy benchmark search --minutes 60 --workers all --json search.json --resume`",
+)
+def benchmark(
+    agent: Annotated[str, typer.Argument(help=BOT_HELP)],
+    precision: Annotated[
+        float, typer.Option(help="Stop when half of the score's 95 % interval is at most this")
+    ] = 1.0,
+    games: Annotated[
+        int | None, typer.Option(help="Number of games against each opponent, even; instead of a precision")
+    ] = None,
+    minutes: Annotated[float | None, typer.Option(help="Stop after this time at the latest")] = None,
+    seed: SecretSeed = None,
+    json: Json = None,
+    markdown: Annotated[Path | None, typer.Option(help="Write the table to this file (.md)")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Picture of the win rates to write (.png)")] = None,
+    submit: Annotated[
+        Path | None, typer.Option(help="Entry for the leaderboard to write (.json), with --author")
+    ] = None,
+    author: Annotated[str, typer.Option(help="Your name in the leaderboard", show_default=False)] = "",
+    luck: Luck = None,
+    resume: Resume = False,
+    workers: WorkerCount = None,
+    ray: Ray = None,
+) -> None:
+    """Rate an agent against a fixed panel of bots: a score with its interval, a rating and a place.
+
+    The protocol gin-100/1: games to 100 points, each deal from both seats, against eight bots, four of which
+    nothing in this package was trained against. The score is the mean of the win rates.
+    """
+    from gin_env.matches.benchmark import benchmark as rate
+    from gin_env.matches.benchmark import draw_benchmark, entry
+    from gin_env.support.files import write_json
+    from gin_env.support.plots import check_picture
+
+    if (submit is None) != (not author):
+        raise ValueError("--submit and --author belong together")
+    check_targets(json, markdown, plot, submit)
+    if plot is not None:
+        check_picture(plot)
+    with resumable(resume, json, markdown, plot, submit) as log, workers_of(workers, ray) as crew:
+        result = rate(
+            agent,
+            precision=precision,
+            games=games,
+            minutes=minutes,
+            seed=seed,
+            progress=lambda now: typer.echo(
+                f"{now.matches[0].games:,} games each: {now.score:.1f} ± {now.precision:.1f}",
+                err=True,
+            ),
+            log=log,
+            luck=luck,
+            workers=crew,
+        )
+        say(result, json)
+        write_outputs(
+            (json, result.save),
+            (markdown, lambda file: write_text(file, result.markdown() + "\n")),
+            (plot, lambda file: draw_benchmark(result, file)),
+            (submit, lambda file: write_json(file, entry(result, agent, author))),
+        )
 
 
 @app.command(
@@ -102,9 +168,7 @@ def match(
             say(f"{name}: {usage}", json)
     if record is not None:
         say(f"recorded in {record}; next: gin-rummy replay {record}", json)
-    if json is not None:
-        result.save(json, confidence, deals)
-        say_written(json)
+    write_outputs((json, lambda file: result.save(file, confidence, deals)))
 
 
 @app.command(

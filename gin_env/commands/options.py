@@ -102,7 +102,11 @@ Luck = Annotated[
         "default: for slow bots",
     ),
 ]
-DataEstimator = Annotated[str, typer.Option(help="Estimator of the opponent's hand in the data")]
+
+
+Estimator = Annotated[str, typer.Option(help="Estimator of the opponent's hand (key b)")]
+Host = Annotated[str, typer.Option(help="With --web: address to serve at; the default is this computer only")]
+Port = Annotated[int, typer.Option(min=1, max=65535, help="With --web: port to serve at")]
 
 
 def _count(text: str | int) -> int | Literal["all"]:
@@ -192,14 +196,9 @@ def say(text: object, json: Path | None = None) -> None:
 
 def write_outputs(*outputs: tuple[Path | None, Callable[[Path], object]]) -> None:
     """Write each output whose file was named, and print the names of the files."""
-    for path, write in outputs:
-        if path is not None:
-            write(path)
-    say_written(*(path for path, _ in outputs))
-
-
-def say_written(*paths: Path | None) -> None:
-    """Print the names of the files that have been written."""
-    for path in paths:
-        if path is not None and path != STANDARD_OUTPUT:
-            typer.echo(f"written to {path}", err=STANDARD_OUTPUT in paths)
+    named = [(path, write) for path, write in outputs if path is not None]
+    for path, write in named:
+        write(path)
+    for path, _ in named:
+        if path != STANDARD_OUTPUT:
+            typer.echo(f"written to {path}", err=STANDARD_OUTPUT in dict(named))

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gin_env.commands.options import BOT_HELP, RulesOption, flag, is_terminal, refuse_options
+from gin_env.commands.options import (
+    BOT_HELP,
+    Estimator,
+    Host,
+    Port,
+    RulesOption,
+    flag,
+    is_terminal,
+    refuse_options,
+)
 
 if TYPE_CHECKING:
-    from gin_env.game.rules import Rules
+    from gin_env.ui.human_game import HumanGame
 
 app = typer.Typer()
 
@@ -50,7 +61,7 @@ def play(
             help="Bot that plays moves out for hints and reviews; default: the strongest that can be loaded"
         ),
     ] = None,
-    estimator: Annotated[str, typer.Option(help="Estimator of the opponent's hand (key b)")] = "bayes",
+    estimator: Estimator = "bayes",
     bot_delay: Annotated[
         float, typer.Option(min=0, max=60, help="Seconds before each action of the bot")
     ] = 0.6,
@@ -58,17 +69,15 @@ def play(
         bool, flag("--letters", "Write suits as C, H, S, D, for fonts without their symbols")
     ] = False,
     web: Annotated[bool, flag("--web", "Play in a browser: serve the table as a page")] = False,
-    host: Annotated[
-        str, typer.Option(help="With --web: address to serve at; the default is this computer only")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65535, help="With --web: port to serve at")] = 8000,
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
 ) -> None:
     """Play Gin Rummy against a bot, in the terminal or in the browser: games to 100 points.
 
     Press ? for the keys. The game is saved after each of your actions; --resume continues it.
     """
     from gin_env import agents
-    from gin_env.records import Recorder, read_one
+    from gin_env.records import read_one
     from gin_env.support.atomic import check_targets
 
     if is_terminal() and not web:
@@ -79,13 +88,24 @@ def play(
     if hint_bot is not None:
         agents.make(hint_bot, programs=True)
     if web:
+        from gin_env.ui.web.server import serve
+        from gin_env.ui.web.table_api import TableApi
+
         refuse_options(context, "each browser window resumes its own game", "resume")
         refuse_options(context, "the page of --web has no such choice", "letters")
-        _serve(opponent, seed, rules, save, record, hint_bot, estimator, bot_delay, host, port)
+        agents.make(opponent or "tonic", programs=True)
+        folder = save or Path(typer.get_app_dir("gin-rummy")) / "windows"
+        if folder.exists() and not folder.is_dir():
+            raise ValueError(f"with --web, --save must be a folder, and {folder} is a file")
+        folder.mkdir(parents=True, exist_ok=True)
+        with _recording(record) as finished:
+            api = TableApi(opponent or "tonic", seed, rules, hint_bot, estimator, bot_delay, folder, finished)
+            serve(api, host, port)
         return
     from gin_env.ui.adviser import estimator_of_hand
     from gin_env.ui.human_game import HumanGame
     from gin_env.ui.play_app import PlayApp
+    from gin_env.ui.play_view import PlayView
     from gin_env.ui.statistics import FILE_NAME, Statistics
 
     estimator_of_hand(estimator)
@@ -113,60 +133,23 @@ def play(
     else:
         game = HumanGame(opponent or "tonic", seed, rules)
     statistics = Statistics(save.with_name(FILE_NAME))
-    recorder = Recorder(record) if record is not None else None
-
-    def finished(done: HumanGame) -> None:
-        if recorder is not None:
-            recorder.add(done.record())
-
-    screen = PlayApp(game, save, hint_bot, estimator, bot_delay, letters, finished, statistics, resume)
-    try:
+    with _recording(record) as finished:
+        table = PlayView(game, hint_bot, estimator, letters, statistics)
+        screen = PlayApp(table, save, bot_delay, finished, resume)
         screen.run()
-    finally:
-        if recorder is not None:
-            recorder.close()
     if screen.failure is not None:
         raise screen.failure
     if screen.is_kept or (resume and save.exists()):
         typer.echo(f"The game is saved in {save}; `{resume_command}` continues it.")
 
 
-def _serve(
-    opponent: str | None,
-    seed: int | None,
-    rules: Rules | None,
-    save: Path | None,
-    record: Path | None,
-    hint_bot: str | None,
-    estimator: str,
-    bot_delay: float,
-    host: str,
-    port: int,
-) -> None:
-    """Serve a table to browsers; each window plays its own game."""
-    from gin_env import agents
+@contextmanager
+def _recording(record: Path | None) -> Iterator[Callable[[HumanGame], object]]:
+    """Yield a function that records a finished game, if there is a file to record it in."""
     from gin_env.records import Recorder
-    from gin_env.ui.web.server import serve
-    from gin_env.ui.web.table_api import TableApi
 
-    agents.make(opponent or "tonic", programs=True)
-    folder = save or Path(typer.get_app_dir("gin-rummy")) / "windows"
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"with --web, --save must be a folder, and {folder} is a file")
-    folder.mkdir(parents=True, exist_ok=True)
-    recorder = Recorder(record) if record is not None else None
-    api = TableApi(
-        opponent=opponent or "tonic",
-        seed=seed,
-        rules=rules,
-        hint_bot=hint_bot,
-        estimator=estimator,
-        bot_delay=bot_delay,
-        save_folder=folder,
-        finished=None if recorder is None else lambda game: recorder.add(game.record()),
-    )
-    try:
-        serve(api, host, port)
-    finally:
-        if recorder is not None:
-            recorder.close()
+    if record is None:
+        yield lambda game: None
+        return
+    with Recorder(record) as recorder:
+        yield lambda game: recorder.add(game.record())

@@ -65,7 +65,7 @@ def _ask(one: dict[str, Any]) -> int:
 def answer_text(one: dict[str, Any], played: int | None) -> str:
     """Return the best move, the comparison, and what the bots play."""
     from gin_env.support.tables import table
-    from gin_env.ui.advice_text import HEADER, Line
+    from gin_env.ui.adviser import HEADER, Line
 
     best = one["answers"][str(one["best"])]
     shown = one["answers"].get(str(played), best)
@@ -75,17 +75,16 @@ def answer_text(one: dict[str, Any], played: int | None) -> str:
         [("* " if line["action"] == played else "") + line["move"], *(line[column] for column in columns)]
         for line in shown["moves"]
     ]
-    bots = [f"{text}: {', '.join(bots)}" for text, bots in _by_move(one["bots"]).items()]
+    by_move: dict[str, list[str]] = {}
+    for bot, text in one["bots"].items():
+        by_move.setdefault(text, []).append(bot)
     lines = [
         f"{verdict}{best['text'].capitalize()} ({describe(one['best'])}).",
         "",
         table(HEADER[1:], rows, left=(0,)),
+        "",
+        shown["why"],
+        "",
+        *(f"{text}: {', '.join(bots)}" for text, bots in by_move.items()),
     ]
-    return "\n".join([*lines, "", shown["why"], "", *bots])
-
-
-def _by_move(bots: dict[str, str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for bot, text in bots.items():
-        found.setdefault(text, []).append(bot)
-    return found
+    return "\n".join(lines)

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from gin_env.commands.options import BOT_HELP, RulesOption, Seed, flag, is_terminal, refuse_options
+from gin_env.commands.options import (
+    BOT_HELP,
+    Estimator,
+    Host,
+    Port,
+    RulesOption,
+    Seed,
+    flag,
+    is_terminal,
+    refuse_options,
+)
 from gin_env.support.atomic import check_targets
-
-if TYPE_CHECKING:
-    from gin_env.records import GameRecord
 
 app = typer.Typer()
 
@@ -40,44 +47,52 @@ def replay(
         ),
     ] = None,
     worst: Annotated[int, typer.Option(min=1, help="Maximum number of lines in the table of mistakes")] = 10,
-    estimator: Annotated[str, typer.Option(help="Estimator of the opponent's hand (key b)")] = "bayes",
+    estimator: Estimator = "bayes",
     letters: Annotated[bool, flag("--letters", "Write suits as C, H, S, D on the screen")] = False,
     web: Annotated[bool, flag("--web", "Show the replay in a browser instead")] = False,
-    host: Annotated[
-        str, typer.Option(help="With --web: address to serve at; the default is this computer only")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65535, help="With --web: port to serve at")] = 8000,
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
 ) -> None:
     """Step through a recorded game: both hands, each move, what cards and choices were worth.
 
     Uses the full screen if there is a terminal and Textual is installed; press ? for the keys.
     """
-    from gin_env import records
+    from gin_env import agents, records
+    from gin_env.ui.adviser import Adviser, estimator_of_hand
+    from gin_env.ui.review import game_title, position_text, review_hand, review_text, reviewed_players
 
+    if judge not in (None, NO_JUDGE):
+        agents.make(str(judge), programs=True)
     if web:
         from gin_env.ui.web.server import serve
         from gin_env.ui.web.table_api import TableApi
 
-        refuse_options(
-            context,
-            "the page of --web has no such choice",
-            *("plain", "worst", "estimator", "letters"),
-        )
-        _check_judge(judge)
+        absent = ("plain", "worst", "estimator", "letters")
+        refuse_options(context, "the page of --web has no such choice", *absent)
         serve(TableApi(recorded=records.read_one(file, game), hint_bot=judge), host, port)
         return
-    _check_judge(judge)
     recorded = records.read_one(file, game)
     if not plain and _screen_is_possible():
-        from gin_env.ui.adviser import estimator_of_hand
         from gin_env.ui.replay_app import ReplayApp
-        from gin_env.ui.review import reviewed_players
+        from gin_env.ui.replay_view import ReplayView
 
         estimator_of_hand(estimator)
         bot = None if judge == NO_JUDGE else judge
-        ReplayApp(recorded, bot, reviewed_players(recorded), worst, estimator, letters).run()
-    else:
-        _replay_in_text(recorded, judge, worst)
+        ReplayApp(ReplayView(recorded, bot, reviewed_players(recorded), estimator, letters), worst).run()
+        return
+    typer.echo(f"{game_title(recorded)}\n")
+    positions, texts, number = recorded.positions(), [], 0
+    for position in positions:
+        number += position.is_decision
+        texts.append(position_text(recorded, position, number))
+    typer.echo("\n\n".join(texts))
+    if judge == NO_JUDGE:
+        return
+    adviser = Adviser(judge)
+    for player in reviewed_players(recorded):
+        hands = range(len(recorded.hands))
+        reviews = [review_hand(recorded, positions, index, player, adviser) for index in hands]
+        typer.echo(f"\n{review_text(recorded, reviews, adviser.label, worst)}")
 
 
 def _screen_is_possible() -> bool:
@@ -91,35 +106,6 @@ def _screen_is_possible() -> bool:
         typer.echo("plain text: the screen needs a terminal for input and output", err=True)
         return False
     return True
-
-
-def _check_judge(name: str | None) -> None:
-    """Raise as `gin_env.agents.make` does for a bot that cannot be made."""
-    from gin_env import agents
-
-    if name not in (None, NO_JUDGE):
-        agents.make(str(name), programs=True)
-
-
-def _replay_in_text(game: GameRecord, judge: str | None, worst: int) -> None:
-    from gin_env.ui.adviser import Adviser
-    from gin_env.ui.replay_text import position_text, title
-    from gin_env.ui.review import review_hand, reviewed_players
-    from gin_env.ui.review_text import review_text
-
-    typer.echo(f"{title(game)}\n")
-    positions, texts, number = game.positions(), [], 0
-    for position in positions:
-        number += position.is_decision
-        texts.append(position_text(game, position, number))
-    typer.echo("\n\n".join(texts))
-    if judge == NO_JUDGE:
-        return
-    adviser = Adviser(judge)
-    for player in reviewed_players(game):
-        hands = range(len(game.hands))
-        reviews = [review_hand(game, positions, hand, player, adviser) for hand in hands]
-        typer.echo(f"\n{review_text(game, positions, reviews, adviser.label, worst)}")
 
 
 @app.command(

@@ -31,7 +31,7 @@ def names(*, needs_torch: bool | None = None) -> list[str]:
     >>> names(needs_torch=False)
     ['uniform', 'omniscient', 'logistic', 'bayes', 'bayes-isru']
     """
-    return ESTIMATORS.names(needs_torch)
+    return ESTIMATORS.names(needs_torch=needs_torch)
 
 
 def readings() -> list[str]:

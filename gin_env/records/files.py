@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from gin_env.records.games import GameRecord, Player, RecordError, check_text
-from gin_env.records.lines import FORMAT, from_dict, to_line
-from gin_env.records.reference_logs import from_reference_log, is_reference_log
+from gin_env.records.lines import FORMAT, from_dict, from_reference_log, is_reference_log, to_line
 from gin_env.support.atomic import check_targets, naming
 from gin_env.support.checks import check_integer
 from gin_env.support.files import check_regular_file
@@ -31,7 +30,7 @@ def read(path: str | Path) -> Iterator[GameRecord]:
     ValueError) with file and line when the iteration reaches a damaged line.
     """
     check_regular_file(path, MAX_FILE_BYTES)
-    return _read(Path(path))
+    return (_game_of(path, number, line) for number, line in _lines(path))
 
 
 def read_one(path: str | Path, number: int) -> GameRecord:
@@ -42,46 +41,36 @@ def read_one(path: str | Path, number: int) -> GameRecord:
     check_regular_file(path, MAX_FILE_BYTES)
     number = check_integer("number", number, 1, MAX_FILE_BYTES)
     num_lines = 0
-    for num_lines, line in _lines(Path(path)):
+    for num_lines, line in _lines(path):
         if num_lines == number:
-            return _parse_line(path, number, line)
+            return _game_of(path, number, line)
     raise ValueError(f"{path} has only {num_lines} games, so game {number} does not exist")
 
 
-def _read(path: Path) -> Iterator[GameRecord]:
-    for number, line in _lines(path):
-        yield _parse_line(path, number, line)
-
-
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+def _lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
     """Yield the number and the bytes of each line. Raises RecordError for a line that is too long."""
-    with path.open("rb") as file:
-        number = 0
-        while line := file.readline(MAX_LINE_BYTES):
-            number += 1
+    with open(path, "rb") as file:
+        for number, line in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
             if len(line) == MAX_LINE_BYTES and not line.endswith(b"\n"):
                 raise RecordError(f"{path}, line {number}: the line is longer than {MAX_LINE_BYTES:,} bytes")
             yield number, line
 
 
-def _parse_line(path: str | Path, number: int, line: bytes) -> GameRecord:
+def _game_of(path: str | Path, number: int, line: bytes) -> GameRecord:
     """Return the game of a line; errors name the file and the line."""
-    try:
-        return _parse(line)
-    except RecordError as error:
-        raise RecordError(f"{path}, line {number}: {error}") from error
-
-
-def _parse(line: bytes) -> GameRecord:
     try:
         data: Any = json.loads(line)
     except (ValueError, RecursionError) as error:
+        reason = f"not valid JSON ({error})"
         if not line.endswith(b"\n"):
-            raise RecordError(
+            reason = (
                 "the line is truncated because its writer was stopped; recording to the file again removes it"
-            ) from error
-        raise RecordError(f"not valid JSON ({error})") from error
-    return from_reference_log(data) if is_reference_log(data) else from_dict(data)
+            )
+        raise RecordError(f"{path}, line {number}: {reason}") from error
+    try:
+        return from_reference_log(data) if is_reference_log(data) else from_dict(data)
+    except RecordError as error:
+        raise RecordError(f"{path}, line {number}: {error}") from error
 
 
 class Recorder:
@@ -117,7 +106,16 @@ class Recorder:
             return False
         if self._file is None:
             self._file = self.path.open("ab", buffering=0)
-        self._write(self._file, line)
+        remaining = memoryview(line)
+        try:
+            with naming(self.path):
+                while remaining:
+                    remaining = remaining[self._file.write(remaining) :]
+        except BaseException:  # a full disk or Ctrl-C: remove the part that was written
+            if self.path.is_file():
+                self._file.truncate(self._size)
+            raise
+        self._size += len(line)
         self._known.add(digest)
         return True
 
@@ -171,18 +169,6 @@ class Recorder:
         elif size < self._size:  # only the newline is missing
             with self.path.open("ab") as file:
                 file.write(b"\n")
-
-    def _write(self, file: BinaryIO, line: bytes) -> None:
-        remaining = memoryview(line)
-        try:
-            with naming(self.path):
-                while remaining:
-                    remaining = remaining[file.write(remaining) :]
-        except BaseException:  # a full disk or Ctrl-C: remove the part that was written
-            if self.path.is_file():
-                file.truncate(self._size)
-            raise
-        self._size += len(line)
 
 
 def _starts_like_a_record(line: bytes) -> bool:

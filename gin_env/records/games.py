@@ -42,7 +42,7 @@ def check_text(what: str, text: str) -> str:
 
 @dataclass(frozen=True)
 class Player:
-    """The player in a seat."""
+    """A player of a recorded game."""
 
     name: str
     """Name of the bot or person, as in results."""
@@ -74,9 +74,14 @@ class HandRecord:
     """(winner, points) that count for the score if another engine scored the hand differently, else None."""
 
     @property
+    def result(self) -> tuple[int | None, int]:
+        """The winner and the points that count for the score."""
+        return (self.winner, self.points) if self.counted is None else self.counted
+
+    @property
     def scores_after(self) -> tuple[int, int]:
         """Scores of players 0 and 1 after the hand."""
-        winner, points = (self.winner, self.points) if self.counted is None else self.counted
+        winner, points = self.result
         return self.scores[0] + points * (winner == 0), self.scores[1] + points * (winner == 1)
 
 
@@ -88,7 +93,7 @@ class GameRecord:
     """
 
     players: tuple[Player, Player]
-    """Players in seats 0 and 1."""
+    """Players 0 and 1."""
     hands: tuple[HandRecord, ...]
     """At least one; only the last may be undecided."""
     rules: Rules = field(default_factory=Rules)
@@ -122,8 +127,7 @@ class GameRecord:
         if not self.finished:
             return None
         if self.episode == "hand":
-            last = self.hands[-1]
-            return last.winner if last.counted is None else last.counted[0]
+            return self.hands[-1].result[0]
         best = max(self.scores)
         return self.scores.index(best) if best >= self.rules.target_score else None
 
@@ -153,8 +157,13 @@ class GameRecord:
         check_text("release", self.release)
         for index in range(len(self.hands) - 1):
             self._check_next(index)
-        for index, states in enumerate(self._states()):
-            self._check_end(index, states[-1]["public"])
+        for number, (hand, states) in enumerate(zip(self.hands, self._states(), strict=True), 1):
+            played = end_of_hand(states[-1]["public"])
+            for name, value in played.items():
+                if (recorded := getattr(hand, name)) != value:
+                    raise RecordError(f"hand {number}: {name} is {recorded!r}, but replaying gives {value!r}")
+            if hand.counted is not None and played["winner"] is None:
+                raise RecordError(f"hand {number}: has counted points, but no winner")
 
     def _check_next(self, index: int) -> None:
         """Compare a hand with the one after it, before anything is replayed."""
@@ -168,23 +177,11 @@ class GameRecord:
                 f"hand {index + 2}: scores are {list(following.scores)}, but the previous hand left "
                 f"{list(hand.scores_after)}"
             )
-        winner = hand.winner if hand.counted is None else hand.counted[0]
-        if following.dealer != self.rules.dealer_after(hand.dealer, winner):
+        if following.dealer != self.rules.dealer_after(hand.dealer, hand.result[0]):
             raise RecordError(f"hand {index + 2}: the dealer must be player {1 - following.dealer}")
 
-    def _check_end(self, index: int, public: np.void) -> None:
-        """Compare the end of a hand with the engine."""
-        hand, where = self.hands[index], f"hand {index + 1}"
-        played = end_of_hand(public)
-        for name, value in played.items():
-            if getattr(hand, name) != value:
-                recorded = getattr(hand, name)
-                raise RecordError(f"{where}: {name} is {recorded!r}, but replaying gives {value!r}")
-        if hand.counted is not None and played["winner"] is None:
-            raise RecordError(f"{where}: has counted points, but no winner")
-
     def _states(self) -> list[np.ndarray]:
-        """Return the states of each hand from its deal to its end: `STATE` records (num_actions + 1,).
+        """Return the states of each hand from its deal to its end: `STATE` (num_actions + 1,).
 
         All hands are replayed in one batch.
         """
@@ -205,7 +202,11 @@ class GameRecord:
             illegal = playing[games.find_illegal(playing, actions[playing, step])]
             if len(illegal):
                 index, action = int(illegal[0]), int(actions[illegal[0], step])
-                raise RecordError(f"hand {index + 1}, action {step + 1}: {_reason(games, index, action)}")
+                if games.state["public"]["phase"][index] == OVER:
+                    reason = f"{describe(action)}: the hand is over"
+                else:
+                    reason = f"player {games.to_move()[index]}, {games.explain(index, action)}"
+                raise RecordError(f"hand {index + 1}, action {step + 1}: {reason}")
             games.play_legal(playing, actions[playing, step])
         parts = np.split(states, starts[1:-1])
         for before, after in pairwise(parts):
@@ -241,14 +242,13 @@ class GameRecord:
                 raise RecordError(f"hand {index + 1}: {error}") from error
             games.state["hidden"]["decisions"][index] = num_decisions
             num_decisions += len(hand.actions)
-            winner = hand.winner if hand.counted is None else hand.counted[0]
-            if winner is not None:
+            if (winner := hand.result[0]) is not None:
                 boxes[winner] += 1
         return games
 
 
 def end_of_hand(public: np.void) -> dict[str, Any]:
-    """Return the outcome of a `PUBLIC` record as the fields of a `HandRecord`."""
+    """Return the outcome of a public state (`PUBLIC`) as the fields of a `HandRecord`."""
     won = public["winner"] >= 0
     return {
         "outcome": OUTCOME_NAMES[public["outcome"]],
@@ -266,15 +266,8 @@ def with_end(hand: HandRecord, rules: Rules) -> HandRecord:
 
 
 def as_bytes(states: np.ndarray) -> np.ndarray:
-    """View records as uint8 (n, num_bytes), which numpy copies much faster."""
+    """View states as uint8 (n, num_bytes), which numpy copies much faster."""
     return states.view(np.uint8).reshape(len(states), states.dtype.itemsize)
-
-
-def _reason(games: Games, index: int, action: int) -> str:
-    if games.state["public"]["phase"][index] == OVER:
-        return f"{describe(action)}: the hand is over"
-    player = int(games.to_move()[index])
-    return f"player {player}, {games.explain(index, action)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,7 +279,7 @@ class Position:
     step: int
     """Number of actions played before it in this hand."""
     state: np.ndarray
-    """`STATE` record, shape (1,)."""
+    """The state, `STATE` of shape (1,)."""
     action: int | None
     """The action played; None at the end of a hand or of an interrupted game."""
 

@@ -90,7 +90,7 @@ def resume(game: GameRecord) -> RecordedGames:
 
 
 def _hand(state: np.void, scores: np.ndarray) -> HandRecord:
-    """Return the hand of a `STATE` record; `scores` are those before the hand."""
+    """Return the hand of a state (`STATE`); `scores` are those before the hand."""
     public = state["public"]
     size = int(public["rules"]["ranks"]) * int(public["rules"]["suits"])
     before: list[int] = scores.tolist()

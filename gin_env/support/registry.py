@@ -61,21 +61,12 @@ class Registry(Generic[Made]):
         self.package = package
         self.declarations = declarations
 
-    def names(
-        self,
-        needs_torch: bool | None = None,
-        slow: bool | None = None,
-        only_by_name: bool | None = None,
-        held_out: bool | None = None,
-    ) -> list[str]:
-        """Return the names in order of declaration, or those that are declared like this."""
+    def names(self, **wanted: bool | None) -> list[str]:
+        """Return the names in order of declaration, or those whose `Declaration` has these values."""
         return [
             name
             for name, declared in self.declarations.items()
-            if needs_torch in (None, declared.needs_torch)
-            and slow in (None, declared.slow)
-            and only_by_name in (None, declared.only_by_name)
-            and held_out in (None, declared.held_out)
+            if all(value in (None, getattr(declared, key)) for key, value in wanted.items())
         ]
 
     def factory(self, name: str) -> Callable[..., Made]:

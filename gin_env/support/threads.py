@@ -43,16 +43,6 @@ def usable_cores() -> int:
         return cores
 
 
-def idle_cores() -> int:
-    """Return how many of these cores other processes left idle in the last minute, at least 1."""
-    cores = usable_cores()
-    try:
-        others = max(os.getloadavg()[0] - 1, 0)  # this process may have kept one core busy
-    except (AttributeError, OSError):  # Windows
-        return cores
-    return max(1, round(cores - others))
-
-
 def warn_if_threads_compete() -> None:
     """Warn once per process if torch is imported and has more threads than there are idle cores.
 
@@ -62,11 +52,16 @@ def warn_if_threads_compete() -> None:
     torch = sys.modules.get("torch")
     if _warned or torch is None:
         return
-    threads, idle = torch.get_num_threads(), idle_cores()
+    cores = usable_cores()
+    try:
+        others = max(os.getloadavg()[0] - 1, 0)  # this process may have kept one core busy in the last minute
+    except (AttributeError, OSError):  # Windows
+        others = 0
+    threads, idle = torch.get_num_threads(), max(1, round(cores - others))
     if threads > idle:
         _warned = True
         warnings.warn(
-            f"torch computes with {threads} threads, but only {idle} of {usable_cores()} cores "
+            f"torch computes with {threads} threads, but only {idle} of {cores} cores "
             f"{'is' if idle == 1 else 'are'} idle, which makes small networks many times slower: "
             "call torch.set_num_threads(1) first",
             stacklevel=3,

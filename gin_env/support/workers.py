@@ -14,7 +14,7 @@ from concurrent.futures import BrokenExecutor, Future
 from contextlib import contextmanager
 from itertools import islice
 from types import TracebackType
-from typing import Any, Literal
+from typing import Literal
 
 from gin_env.support.checks import check_integer
 from gin_env.support.process_workers import LOST, MAX_LOSSES, ProcessPool, Result, Task
@@ -74,29 +74,29 @@ class Workers:
             yield from map(function, tasks)
             return
         pool = self._pool()
-        remaining, jobs, num_losses = iter(tasks), deque[_Job](), 0
+        remaining, jobs, num_losses = iter(tasks), deque[tuple[Task, Future[Result]]](), 0
         try:
             while True:
                 for task in islice(remaining, pool.num_ahead - len(jobs)):
-                    jobs.append(_Job(task, pool.submit(function, task)))
+                    jobs.append((task, pool.submit(function, task)))
                 if not jobs:
                     return
                 try:
-                    result = jobs[0].future.result()
+                    result = jobs[0][1].result()
                 except BrokenExecutor as error:
                     num_losses += 1
                     if num_losses > MAX_LOSSES:
                         raise ChildProcessError(LOST) from error
                     pool.replace()
-                    for job in jobs:
-                        if job.future.done() and isinstance(job.future.exception(), BrokenExecutor):
-                            job.future = pool.submit(function, job.task)
+                    for number, (task, future) in enumerate(jobs):
+                        if future.done() and isinstance(future.exception(), BrokenExecutor):
+                            jobs[number] = task, pool.submit(function, task)
                 else:
                     num_losses = 0
                     jobs.popleft()
                     yield result
         finally:
-            pool.cancel([job.future for job in jobs])
+            pool.cancel([future for _, future in jobs])
 
     def pickled(self, value: object, what: str) -> bytes:
         """Return a value for tasks to contain, to be read by `pickle.loads`; `what` names it in errors.
@@ -140,10 +140,3 @@ def opened(workers: int | Literal["all"] | Workers) -> Iterator[Workers]:
         return
     with Workers(workers) as new:
         yield new
-
-
-class _Job:
-    """A task that has been submitted, and may have to be submitted again."""
-
-    def __init__(self, task: Any, future: Future[Any]) -> None:
-        self.task, self.future = task, future

@@ -2,7 +2,8 @@
 
 The moves are tried in the same sampled worlds, full deals that the player must consider possible. A bot plays
 both sides to the end of the hand, each side seeing only its own cards. This is the bot ``search`` without its
-networks of values, so it works with any bot.
+networks of values, so it works with any bot. `lines_of` and `why` say the advice in words that a card player
+would use.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from gin_env.agents.turns import check_bot_actions, play_turns
 from gin_env.batch import Games
 from gin_env.estimators import make as make_estimator
 from gin_env.estimators.base import Estimator, NeedsHands
-from gin_env.game.actions import KNOCK, is_discard
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS, is_discard
+from gin_env.game.cards import NUM_CARDS, NUM_RANKS, cards_of
 from gin_env.game.match_odds import chances_after, chances_to_win
 from gin_env.game.melds import deadwood
 from gin_env.game.rules import Rules
@@ -26,6 +28,8 @@ from gin_env.observations.views import PlayerView
 from gin_env.support.registry import has_torch
 from gin_env.ui.explanations import RankedChoice, choices
 from gin_env.ui.opponents import find_opponent
+from gin_env.ui.text import hand_groups
+from gin_env.ui.visible_table import action_name, card_name, card_names
 
 if TYPE_CHECKING:
     from gin_env.agents.search.rollouts import RolloutPlayers
@@ -42,6 +46,9 @@ NUM_PAID_HANDS = 2000
 """Hands played to learn how many points a hand pays."""
 CERTAINTY = 2.0
 """Standard errors by which a move must be worse than another to be called worse."""
+SHOWN = 3
+"""Moves that a hint compares."""
+LOW_DANGER, HIGH_DANGER = 0.15, 0.6
 
 
 class Move(NamedTuple):
@@ -113,7 +120,8 @@ class Adviser:
         if played is not None and played not in numbers:
             raise ValueError(f"action {played} is not legal here")
         tried = self._moves_to_try(view, numbers, played)
-        random = _random_of(view)
+        # It depends only on the course of the hand, so that a replay is judged alike.
+        random = np.random.default_rng([int(view.hands[0]), *(event.action for event in view.history())])
         worlds = self._belief.worlds(view, self.num_worlds, random)
         moves = self._compare(view, worlds, tried, numbers)
         other = next((move for move in moves[1:] if move.action == played), None)
@@ -122,7 +130,8 @@ class Adviser:
             pair = self._compare(view, more, [moves[0].action, other.action], numbers)
             moves = pair + [move for move in moves if move.action not in (pair[0].action, pair[1].action)]
             moves[1:] = sorted(moves[1:], key=lambda move: -move.win)
-        return Advice(moves, _mean_deadwood(worlds, 1 - int(view.array["player"][0])))
+        hands = worlds["private"]["hand"][:, 1 - int(view.array["player"][0])]
+        return Advice(moves, float(np.mean([deadwood(int(hand)) for hand in hands])))
 
     def _compare(
         self, view: PlayerView, worlds: np.ndarray, tried: list[int], numbers: dict[int, RankedChoice]
@@ -131,7 +140,8 @@ class Adviser:
         player, scores = int(view.array["player"][0]), view.array["public"]["scores"][0]
         points = self._play_out(worlds, np.array(tried), player)
         win = self._chance(view.rules, int(scores[player]), int(scores[1 - player]), points)
-        best = _best(win)
+        ahead, error = mean_and_error(win - win[0])
+        best = int((ahead - error).argmax())
         mean, (_, error) = win.mean(axis=1), mean_and_error(win - win[best])
         order = sorted(range(len(tried)), key=lambda index: (index != best, -mean[index]))
         return [
@@ -192,11 +202,6 @@ class Adviser:
         return chances_after(self._chances[rules], own, other, points)
 
 
-def _random_of(view: PlayerView) -> np.random.Generator:
-    """Return a generator that depends only on the course of the hand, so that a replay is judged alike."""
-    return np.random.default_rng([int(view.hands[0]), *(event.action for event in view.history())])
-
-
 def estimator_of_hand(name: str) -> Estimator:
     """Return the estimator of this name. Raises ValueError for an estimator that needs both hands."""
     estimator = make_estimator(name)
@@ -213,13 +218,124 @@ def _players_of(bot: agents.Agent) -> RolloutPlayers | None:
     return None if network is None else RolloutPlayers(network, None)
 
 
-def _best(win: np.ndarray) -> int:
-    """Return the index of the best of k moves by chances (k, n): the first unless one is surely better."""
-    mean, error = mean_and_error(win - win[0])
-    return int((mean - error).argmax())
+# --- In words ------------------------------------------------------------------------------------------
 
 
-def _mean_deadwood(worlds: np.ndarray, player: int) -> float:
-    """Return the mean deadwood of a player's cards in `STATE` records (n,)."""
-    hands = worlds["private"]["hand"][:, player]
-    return float(np.mean([deadwood(int(hand)) for hand in hands]))
+class Line(NamedTuple):
+    """A move as a line of a table; texts are empty where a number does not apply."""
+
+    action: int
+    move: str
+    win: str
+    points: str
+    deadwood: str
+    helps: str
+    danger: str
+
+
+HEADER = ("action", "move", "you win", "points", "deadwood", "cards that help", "danger")
+
+
+def lines_of(advice: Advice, view: PlayerView, letters: bool = False, keep: int | None = None) -> list[Line]:
+    """Return the best moves as lines of a table, and the move `keep` if it was tried."""
+    shown = advice.moves[:SHOWN]
+    kept = None if keep is None else advice.find(keep)
+    if kept is not None and kept not in shown:
+        shown = [*shown[: SHOWN - 1], kept]
+    return [_line(move, view, letters) for move in shown]
+
+
+def _line(move: Move, view: PlayerView, letters: bool) -> Line:
+    numbers = move.numbers
+    upcard, hand = int(view.array["public"]["upcard"][0]), int(view.hands[0])
+    danger = ""
+    if numbers.risk is not None and move.action < KNOCK:
+        danger = "low" if numbers.risk < LOW_DANGER else "medium" if numbers.risk < HIGH_DANGER else "high"
+    return Line(
+        move.action,
+        action_name(move.action, upcard, letters, hand),
+        f"{100 * move.win:.0f} %",
+        f"{move.points:+.1f}".replace("-", "−"),
+        "" if numbers.deadwood is None else str(numbers.deadwood),
+        "" if numbers.outs is None else str(numbers.outs),
+        danger,
+    )
+
+
+def why(
+    advice: Advice, view: PlayerView, opponent: str, than: int | None = None, letters: bool = False
+) -> str:
+    """Return in one sentence why the best move is better than `than`, by default than the next best."""
+    best = advice.best
+    if best.action >= KNOCK and best.action < DRAW_STOCK:
+        return _about_knock(advice, opponent)
+    other = next((move for move in advice.moves[1:] if than in (None, move.action)), None)
+    if best.action in (DRAW_STOCK, DRAW_UPCARD, PASS):
+        return _about_draw(advice, view, letters)
+    if other is None:
+        return "It is the only card to consider."
+    if KNOCK <= other.action < DRAW_STOCK:
+        return (
+            f"Playing on is worth more than the knock: {opponent} holds about {advice.deadwood:.0f} deadwood."
+        )
+    return _about_discard(best, other, view, opponent, letters)
+
+
+def _about_knock(advice: Advice, opponent: str) -> str:
+    left = advice.best.numbers.deadwood or 0
+    held = f"{opponent} holds about {advice.deadwood:.0f} deadwood"
+    if left == 0:
+        return f"Every card is in a meld, nothing can be laid off, and {held}."
+    return f"You keep {left}, and {held}."
+
+
+def _about_draw(advice: Advice, view: PlayerView, letters: bool) -> str:
+    taking = advice.find(DRAW_UPCARD)
+    if taking is None:
+        return "The stock is the only choice."
+    hand, upcard = int(view.hands[0]), int(view.array["public"]["upcard"][0])
+    name, now, left = card_name(upcard, letters), deadwood(hand), taking.numbers.deadwood or 0
+    groups = [group for group in hand_groups(hand | 1 << upcard) if group.caption in ("set", "run")]
+    meld = next((group.cards for group in groups if upcard in group.cards), [])
+    melded = bool(meld) and left < now
+    if advice.best is taking:
+        if melded:
+            made = f"{name} makes {card_names(meld, letters)}"
+            return f"{made} and leaves {left} deadwood, {now - left} less than now."
+        return f"{name} is worth little alone, but it leaves {left} deadwood, {now - left} less than now."
+    if melded:
+        return f"{name} would save {now - left} deadwood, but the stock is worth more here."
+    saved = f"saves only {now - left} deadwood" if left < now else "saves no deadwood"
+    return f"{name} makes no meld and {saved}; a new card may do more, and taking it tells what you collect."
+
+
+def _about_discard(best: Move, other: Move, view: PlayerView, opponent: str, letters: bool) -> str:
+    """Compare two discards by what speaks for the better one, the most important first."""
+    mine, theirs = best.numbers, other.numbers
+    card, instead = best.action % NUM_CARDS, other.action % NUM_CARDS
+    name, other_name = card_name(card, letters), card_name(instead, letters)
+    reasons = []
+    if (theirs.risk or 0) - (mine.risk or 0) >= LOW_DANGER:
+        near = _near(instead, int(view.array["public"]["shown"][0][1 - int(view.array["player"][0])]))
+        took = f": {opponent} took {card_names(near, letters)}" if near else ""
+        reasons.append(f"{other_name} would help {opponent} more{took}")
+    if (more := (theirs.deadwood or 0) - (mine.deadwood or 0)) > 0:
+        reasons.append(f"it leaves {more} less deadwood")
+    if (more := (mine.outs or 0) - (theirs.outs or 0)) > 0:
+        reasons.append(f"{more} more card{'s' * (more > 1)} would help you")
+    if not reasons:
+        less = (mine.deadwood or 0) - (theirs.deadwood or 0)
+        if less:
+            return f"{other_name} leaves {less} less deadwood, but played on, {name} wins more."
+        return f"{name} and {other_name} look alike; played on, {name} wins more."
+    return f"Rather {name} than {other_name}: {', and '.join(reasons[:2])}."
+
+
+def _near(card: int, taken: int) -> list[int]:
+    """Return the cards of a mask that could be in a meld with a card."""
+    rank, suit = card % NUM_RANKS, card // NUM_RANKS
+    return [
+        each
+        for each in cards_of(taken)
+        if each % NUM_RANKS == rank or (each // NUM_RANKS == suit and abs(each % NUM_RANKS - rank) <= 2)
+    ]

@@ -10,13 +10,12 @@ import numpy as np
 
 from gin_env.agents import AnyAgent, resolve
 from gin_env.agents.turns import play_bot
-from gin_env.batch import Games
 from gin_env.game.rules import Rules
 from gin_env.game.streams import check_seed
-from gin_env.records import GameRecord
+from gin_env.records import GameRecord, Player, RecordedGames
 from gin_env.support.atomic import write_bytes
 from gin_env.ui import picture
-from gin_env.ui.review_text import player_name
+from gin_env.ui.review import player_names
 
 LAST_SECONDS = 5.0
 """Minimum duration of the last picture, in seconds, before the GIF starts again."""
@@ -34,20 +33,16 @@ def hand_pictures(
     `gin_env.agents.turns.play_bot` do.
     """
     bots = (resolve(a, programs=True), resolve(b, programs=True))
-    names = [bot.name for bot in bots]
-    if names[0] == names[1]:
-        names = [f"{name} {number}" for number, name in enumerate(names, 1)]
-    games = Games(1, rules)
+    games = RecordedGames(1, rules)
     games.start(games.everyone, np.array([check_seed(seed)], np.uint64), np.zeros(1, np.uint64))
-    yield picture.image(games.state[0], names=names, width=width)
     while not games.done[0]:
         play_bot(games, bots[games.to_move()[0]], games.everyone)
-        yield picture.image(games.state[0], names=names, width=width)
+    yield from recorded_pictures(games.record(0, (Player(bots[0].name), Player(bots[1].name))), 0, width)
 
 
 def recorded_pictures(game: GameRecord, hand: int, width: int = picture.WIDTH) -> Iterator[np.ndarray]:
     """Yield pictures of one hand of a recorded game (from 0), as `hand_pictures` does."""
-    names = player_name(game, 0), player_name(game, 1)
+    names = player_names(game)
     for position in game.positions():
         if position.hand == hand:
             yield picture.image(position.state[0], names=names, width=width)

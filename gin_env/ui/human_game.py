@@ -6,6 +6,7 @@ nothing else about the game.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -139,43 +140,43 @@ class HumanGame:
     def bot_action(self) -> int:
         """Return the bot's next action without playing it; a thread may call this.
 
-        Raises RuntimeError if it is not the bot's turn; TypeError or ValueError, naming the bot, unless it
+        Raises ValueError if it is not the bot's turn; TypeError or ValueError, naming the bot, unless it
         returns one integer.
         """
         if not self.waits_for_bot:
-            raise RuntimeError("it is not the bot's turn")
+            raise ValueError("it is not the bot's turn")
         view = self._hand.views(_ONE, BOT)
         return int(check_bot_actions(self.bot, self.bot.act(view), 1)[0])
 
     def play_for_bot(self, action: int) -> None:
         """Play this action for the bot. Raises IllegalActionError, naming the bot, if it is illegal."""
         if not self.waits_for_bot:
-            raise RuntimeError("it is not the bot's turn")
-        self._hand.play(_ONE, np.array([action]), who=f"bot {self.bot.name!r}")
-        self._follow(action)
+            raise ValueError("it is not the bot's turn")
+        self._play(action, who=f"bot {self.bot.name!r}")
 
     def next_hand(self) -> None:
-        """Start the next hand. Raises RuntimeError if the hand has not ended or the game is over."""
+        """Start the next hand. Raises ValueError if the hand has not ended or the game is over."""
         if self.ended is None or self.is_over:
-            raise RuntimeError("there is no next hand")
+            raise ValueError("there is no next hand now")
         self._begin_hand()
 
     def another(self) -> HumanGame:
         """Return a new game against the same bot, with the next seed."""
-        game = HumanGame(self.bot, (self.seed + 1) % 2**64, self.rules)
-        game.opponent, game._opponent_is_object = self.opponent, self._opponent_is_object
+        game = copy(self)
+        game.seed = (self.seed + 1) % 2**64
+        game._start()
         return game
 
     def undo(self) -> None:
         """Take back the person's last action and the bot's actions since.
 
-        The deck does not change: the same action leads to the same cards again. Raises RuntimeError if the
+        The deck does not change: the same action leads to the same cards again. Raises ValueError if the
         person has not acted yet.
         """
         steps = [position for position in self.record().positions() if position.is_decision]
         own = [number for number, position in enumerate(steps) if position.player == PERSON]
         if not own:
-            raise RuntimeError("there is nothing to take back")
+            raise ValueError("there is nothing to take back")
         actions = self.actions[: own[-1]]
         self._start()
         for action in actions:
@@ -193,12 +194,8 @@ class HumanGame:
             return replace(record, hands=record.hands[:-1])
         return record
 
-    def _play(self, action: int) -> None:
-        self._hand.play(_ONE, np.array([action]))
-        self._follow(action)
-
-    def _follow(self, action: int) -> None:
-        """Play in the game the action that has been played in the hand."""
+    def _play(self, action: int, who: str = "") -> None:
+        self._hand.play(_ONE, np.array([action]), who)
         self._game.play(_ONE, np.array([action]))
         self.actions.append(action)
 

@@ -1,7 +1,7 @@
 """The playing screen: a person's game against a bot in the terminal.
 
 It needs Textual (``pip install "gin-env[play]"``). The screen is drawn only from the person's `PlayerView`
-and, after the end of a hand, from both hands; see `gin_env.ui.seat`.
+and, after the end of a hand, from both hands; see `gin_env.ui.visible_table`.
 """
 
 from __future__ import annotations
@@ -12,20 +12,17 @@ from typing import Any, ClassVar
 
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS, IllegalActionError
 from gin_env.game.words import rules_in_words
-from gin_env.ui.discards import best_knock, discard_options
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.play_drawing import sheet_lines
 from gin_env.ui.reveal import describe_boxes
-from gin_env.ui.seat import describe_seat
-from gin_env.ui.statistics import Statistics
-from gin_env.ui.table_app import TableApp  # first: its ImportError names what to install
+from gin_env.ui.table_app import Page, TableApp  # first: its ImportError names what to install
+from gin_env.ui.visible_table import best_knock, discard_options, visible_table
 
 from textual.binding import Binding  # isort: skip
 from textual.events import Key  # isort: skip
 from textual.timer import Timer  # isort: skip
 
-from gin_env.ui.play_view import PlayView
-from gin_env.ui.play_widgets import CardPlace, Page
+from gin_env.ui.play_view import CardPlace, PlayView
 
 KEYS = """\
 Keys (or click on stock, upcard, cards and the words below):
@@ -56,15 +53,11 @@ class PlayApp(TableApp):
 
     Parameters
     ----------
-    game : the game to play.
+    shown : the table with the game to play.
     save_to : file to which the game is saved after each action, from the person's first action until the game
         is over. If None, the game is not saved.
-    hint_bot : the bot that hints and reviews play the moves out with; None for the strongest.
-    estimator : estimates what the opponent holds.
     bot_delay : seconds before each action of the bot.
-    letters : write suits as C, H, S, D.
     finished : called with each completed game.
-    statistics : where the results are kept; None: nowhere.
     resumed : whether the game comes from `save_to`. A new game is saved once the person has acted in it.
     """
 
@@ -95,24 +88,23 @@ class PlayApp(TableApp):
 
     def __init__(
         self,
-        game: HumanGame,
+        shown: PlayView,
         save_to: Path | None = None,
-        hint_bot: str | None = None,
-        estimator: str = "bayes",
         bot_delay: float = 0.6,
-        letters: bool = False,
-        finished: Callable[[HumanGame], None] | None = None,
-        statistics: Statistics | None = None,
+        finished: Callable[[HumanGame], object] | None = None,
         resumed: bool = False,
     ) -> None:
-        super().__init__(PlayView(game, hint_bot, estimator, letters, statistics))
-        self._statistics = statistics
+        super().__init__(shown)
         self._impatience: Timer | None = None
-        self.game = game
         self.failure: Exception | None = None
         self._acted = resumed
         self._save_to, self._bot_delay, self._finished = save_to, bot_delay, finished
         self._enabled: list[bool | None] = []
+
+    @property
+    def game(self) -> HumanGame:
+        """The game that is played."""
+        return self.shown.game
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -120,7 +112,6 @@ class PlayApp(TableApp):
 
     def _show(self) -> None:
         """Redraw what has changed, and update the keys in the footer."""
-        self.shown.game = self.game
         super()._show()
         keys = [binding for binding in self.BINDINGS if binding.show]
         enabled = [self.check_action(binding.action, ()) for binding in keys]
@@ -192,7 +183,11 @@ class PlayApp(TableApp):
         if self._impatience is not None:
             self._impatience.stop()
         self.shown.notice, self.shown.thinking = "", False
-        self._count()
+        if self.game.ended is not None and self.shown.statistics is not None:
+            try:
+                self.shown.statistics.add(self.game)
+            except (OSError, ValueError) as error:
+                self.notify(str(error), severity="error", markup=False)
         try:
             if self.game.is_over and self._finished is not None:
                 self._finished(self.game)
@@ -202,15 +197,6 @@ class PlayApp(TableApp):
             return
         self._show()
         self._continue()
-
-    def _count(self) -> None:
-        """Add the hand that has just ended to the statistics."""
-        if self.game.ended is None or self._statistics is None:
-            return
-        try:
-            self._statistics.add(self.game)
-        except (OSError, ValueError) as error:
-            self.notify(str(error), severity="error", markup=False)
 
     def _save(self) -> None:
         """Save the game once the person has acted in it; before that, another saved game is kept."""
@@ -246,23 +232,20 @@ class PlayApp(TableApp):
         return True
 
     def _cards(self) -> list[int]:
-        seat = describe_seat(self.game.view, self.game.opponent_name)
-        return [card for group in seat.hand for card in group.cards]
+        table = visible_table(self.game.view, self.game.opponent_name)
+        return [card for group in table.hand for card in group.cards]
 
     def _chosen_card(self) -> int:
         """Return the chosen card. Call it only with a choice."""
         return self._cards()[self.shown.chosen or 0]
 
     def action_stock(self) -> None:
-        """Draw from the stock."""
         self._act(DRAW_STOCK)
 
     def action_upcard(self) -> None:
-        """Take the upcard."""
         self._act(DRAW_UPCARD)
 
     def action_pass(self) -> None:
-        """Pass."""
         self._act(PASS)
 
     def action_explain(self, action: str) -> None:
@@ -293,7 +276,6 @@ class PlayApp(TableApp):
         return "Both have passed: draw from the stock."
 
     def action_discard(self) -> None:
-        """Discard the chosen card."""
         if self.shown.chosen is None:
             self.shown.notice = "Choose a card first: arrow keys, 1 to 9, 0, -, or a click."
             self._show()
@@ -305,7 +287,6 @@ class PlayApp(TableApp):
         self.action_discard()
 
     def action_gin(self) -> None:
-        """Go gin with the chosen card."""
         self.action_knock()
 
     def action_knock(self) -> None:
@@ -346,7 +327,7 @@ class PlayApp(TableApp):
     def action_next(self) -> None:
         """Start the next hand or a new game."""
         if self.game.is_over:
-            self.game, self._acted = self.game.another(), False
+            self.shown.game, self._acted = self.game.another(), False
         else:
             self.game.next_hand()
             self._acted = True
@@ -356,16 +337,14 @@ class PlayApp(TableApp):
         """Show the score sheet, and the results against each bot."""
         lines = [sheet_lines(self.game.record(), self.game.opponent_name).plain]
         lines += describe_boxes(self.game.view, self.game.opponent_name)
-        if self._statistics is not None:
-            lines += ["\nResults in all games\n", self._statistics.table()]
+        if self.shown.statistics is not None:
+            lines += ["\nResults in all games\n", self.shown.statistics.table()]
         self.push_screen(Page("\n".join(lines)))
 
     def action_help(self) -> None:
-        """Show the rules and the keys."""
         self.push_screen(Page(f"{KEYS}\n{rules_in_words(self.game.view.rules)}"))
 
     async def action_quit(self) -> None:
-        """Save the game and quit."""
         try:
             self._save()
         except OSError as error:

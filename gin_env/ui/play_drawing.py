@@ -1,4 +1,4 @@
-"""Parts of the playing screen as rich texts, drawn from the data structures of `gin_env.ui.seat`.
+"""Parts of the playing screen as rich texts, drawn from the data structures of `gin_env.ui.visible_table`.
 
 Nothing depends on colour alone: suits have symbols or letters, and every cell of a heat map has its number.
 """
@@ -12,11 +12,10 @@ from gin_env.game.cards import NUM_RANKS, SUITS
 from gin_env.game.state import NO_CARD
 from gin_env.observations.views import PlayerView
 from gin_env.records import GameRecord
-from gin_env.ui import advice_text
-from gin_env.ui.adviser import Advice
+from gin_env.ui.adviser import Advice, lines_of, why
 from gin_env.ui.reveal import Showdown, ended_hands, inside, outcome_word
-from gin_env.ui.seat import YOU, HeatMap, Seat, card_name, card_names
 from gin_env.ui.text import Group
+from gin_env.ui.visible_table import YOU, HeatMap, VisibleTable, card_name, card_names
 
 PAPER = "#fbfaf4"
 BLACK_INK, RED_INK, EDGE_INK = "#1a1c20", "#b3122a", "#8a8a80"
@@ -121,61 +120,61 @@ def captions(groups: list[Group], card_width: int = 4, gap: int = 2) -> Text:
     return text
 
 
-def title_line(seat: Seat, opponent: str, width: int, me: str = YOU) -> Text:
+def title_line(table: VisibleTable, opponent: str, width: int, me: str = YOU) -> Text:
     """Return the title: game, hand and score in one line."""
-    score = f"{me} {seat.own_score} : {seat.opponent_score} {opponent}"
-    dealt = inside(me) if seat.dealt_by_me else opponent
-    limit = "" if seat.limit is None else f", knock at {seat.limit}"
-    left = f"Gin Rummy, hand {seat.hand_number}, {dealt} dealt{limit}"
-    right = f"{score}, game at {seat.target}"
+    score = f"{me} {table.own_score} : {table.opponent_score} {opponent}"
+    dealt = inside(me) if table.dealt_by_me else opponent
+    limit = "" if table.limit is None else f", knock at {table.limit}"
+    left = f"Gin Rummy, hand {table.hand_number}, {dealt} dealt{limit}"
+    right = f"{score}, game at {table.target}"
     if len(left) + len(right) + 2 > width:
-        left, right = f"Hand {seat.hand_number}{limit}", score
+        left, right = f"Hand {table.hand_number}{limit}", score
     return Text(left + " " * max(2, width - len(left) - len(right)) + right, "bold", no_wrap=True)
 
 
-def their_hand(seat: Seat, opponent: str, letters: bool, boxes: bool, large: bool = False) -> Text:
+def their_hand(table: VisibleTable, opponent: str, letters: bool, boxes: bool, large: bool = False) -> Text:
     """Return the opponent's cards: face up those taken from the pile, the others closed."""
-    seen = f", you saw {card_names(seat.known, letters)} taken" if seat.known else ""
-    title = Text(f"{opponent}: {seat.closed + len(seat.known)} cards{seen}", no_wrap=True)
+    seen = f", you saw {card_names(table.known, letters)} taken" if table.known else ""
+    title = Text(f"{opponent}: {table.closed + len(table.known)} cards{seen}", no_wrap=True)
     if not boxes:
         return title
-    drawings = [back_lines(number == seat.closed - 1, large) for number in range(seat.closed)]
-    drawings += [card_lines(card, card == seat.known[-1], letters, large=large) for card in seat.known]
+    drawings = [back_lines(number == table.closed - 1, large) for number in range(table.closed)]
+    drawings += [card_lines(card, card == table.known[-1], letters, large=large) for card in table.known]
     return Text("\n").join([title, side_by_side(drawings)])
 
 
-def stock_drawing(seat: Seat, boxes: bool, large: bool = False) -> Text:
+def stock_drawing(table: VisibleTable, boxes: bool, large: bool = False) -> Text:
     """Return the stock with its number of cards."""
     if not boxes:
-        return Text(f"Stock {seat.stock}")
-    return Text("\n").join([Text(f"Stock {seat.stock}"), side_by_side([back_lines(True, large)])])
+        return Text(f"Stock {table.stock}")
+    return Text("\n").join([Text(f"Stock {table.stock}"), side_by_side([back_lines(True, large)])])
 
 
-def upcard_drawing(seat: Seat, letters: bool, boxes: bool, large: bool = False) -> Text:
+def upcard_drawing(table: VisibleTable, letters: bool, boxes: bool, large: bool = False) -> Text:
     """Return the top of the discard pile."""
     if not boxes:
-        return Text("no upcard" if seat.upcard == NO_CARD else f"Upcard {card_name(seat.upcard, letters)}")
-    if seat.upcard == NO_CARD:
+        return Text("no upcard" if table.upcard == NO_CARD else f"Upcard {card_name(table.upcard, letters)}")
+    if table.upcard == NO_CARD:
         lines = empty_lines(large)
     else:
-        lines = card_lines(seat.upcard, True, letters, large=large)
+        lines = card_lines(table.upcard, True, letters, large=large)
     return Text("\n").join([Text("Upcard"), side_by_side([lines])])
 
 
-def pile_drawing(seat: Seat, letters: bool, boxes: bool, width: int) -> Text:
+def pile_drawing(table: VisibleTable, letters: bool, boxes: bool, width: int) -> Text:
     """Return the cards below the upcard, the topmost first."""
-    under = [card for card in reversed(seat.pile) if card != seat.upcard]
+    under = [card for card in reversed(table.pile) if card != table.upcard]
     names = card_names(under[: max(1, width // 4 * (3 if boxes else 1))], letters) or "none"
     return Text(f"Under it: {names}" if boxes else f"under: {names}")
 
 
-def turn_lines(seat: Seat, opponent: str, me: str = YOU) -> Text:
+def turn_lines(table: VisibleTable, opponent: str, me: str = YOU) -> Text:
     """Return the turns of both players: cards taken and discarded, one line per turn."""
     text = Text().append(f"{'':{NAME_WIDTH}}{'took':10}discard", "bold underline")
-    for turn in seat.turns:
+    for turn in table.turns:
         name = short_name(me if turn.by_viewer else opponent, NAME_WIDTH - 1)
         text.append(f"\n{name:{NAME_WIDTH}}{turn.took:10}{turn.discarded}", "bold" if turn.by_viewer else "")
-    if not seat.turns:
+    if not table.turns:
         text.append("\nNobody has acted yet.")
     return text
 
@@ -200,11 +199,11 @@ def short_name(name: str, width: int) -> str:
     return name if len(name) <= width else name[: width - 1] + "…"
 
 
-def deadwood_words(seat: Seat) -> str:
+def deadwood_words(table: VisibleTable) -> str:
     """Return the deadwood of the player's cards: before a discard, what the best discard leaves."""
-    cards = sum(len(group.cards) for group in seat.hand)
-    after = " after the best discard" if cards > seat.hand_size else ""
-    return f"deadwood {seat.deadwood}{after}"
+    cards = sum(len(group.cards) for group in table.hand)
+    after = " after the best discard" if cards > table.hand_size else ""
+    return f"deadwood {table.deadwood}{after}"
 
 
 def advice_lines(
@@ -214,7 +213,7 @@ def advice_lines(
 
     With `played`, the move that was played is among them, marked with a star.
     """
-    lines = advice_text.lines_of(advice, view, letters, played)
+    lines = lines_of(advice, view, letters, played)
     text = Text().append(f"→ {lines[0].move}", f"bold {GOLD}")
     text.append(f"\n{'':11}{'win':>4}{'left':>5}{'help':>5}  risk", PALE)
     for line in lines:
@@ -224,7 +223,7 @@ def advice_lines(
         mark = "→" if line is lines[0] else "*" if line.action == played else " "
         danger = line.danger.replace("medium", "mid")
         text.append(f"\n{mark} {name:9}{line.win[:-2]:>4}{line.deadwood:>5}{line.helps:>5}  {danger}")
-    return text.append(f"\n{advice_text.why(advice, view, opponent, played, letters)}")
+    return text.append(f"\n{why(advice, view, opponent, played, letters)}")
 
 
 def belief_lines(belief: HeatMap) -> Text:
@@ -233,8 +232,8 @@ def belief_lines(belief: HeatMap) -> Text:
 
 
 def _heat_cells(belief: HeatMap) -> Text:
-    text = Text().append("  " + "".join(f"{rank:>3}" for rank in belief.ranks), "bold")
-    for suit, cells in belief.rows:
+    text = Text().append("  " + "".join(f"{card_name(rank)[:-1]:>3}" for rank in range(NUM_RANKS)), "bold")
+    for suit, cells in belief:
         text.append(f"\n{suit} ", "bold")
         for per_cent in cells:
             shown = f"{per_cent:3d}" if 0 < per_cent < 100 else "  ■" if per_cent else "  ·"
@@ -292,7 +291,7 @@ def showdown_lines(
         else:
             said = "  |  ".join(f"{card_names(cards, letters)} {caption}" for cards, caption in groups)
             parts.append(Text(f"{name}: {said}"))
-    parts += [Text(f"{number}. {step}") for number, step in enumerate(showdown.steps, 1)]
+    parts += [Text(f"{number}. {stage.text}") for number, stage in enumerate(showdown.stages, 1)]
     return Text("\n").join(parts)
 
 

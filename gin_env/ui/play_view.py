@@ -4,24 +4,91 @@ from __future__ import annotations
 
 from typing import Any
 
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
+from textual.events import Click
+from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Static
 
 from gin_env.records import HandRecord
 from gin_env.ui import play_drawing as draw
 from gin_env.ui.adviser import Adviser
-from gin_env.ui.discards import best_knock, discard_options
 from gin_env.ui.human_game import PERSON, EndedHand, HumanGame
-from gin_env.ui.play_widgets import CardPlace, Pile
 from gin_env.ui.reveal import describe_showdown, game_result
-from gin_env.ui.review import HandReview, review_hand
-from gin_env.ui.review_text import review_text
-from gin_env.ui.seat import HeatMap, Seat, card_name, describe_seat, heat_map, last_turn
+from gin_env.ui.review import HandReview, review_hand, review_text
 from gin_env.ui.statistics import Statistics
-from gin_env.ui.table_app import ESTIMATOR, WIDE, TableView
+from gin_env.ui.table_app import ADVISER, WIDE, TableView
+from gin_env.ui.visible_table import (
+    VisibleTable,
+    best_knock,
+    card_name,
+    discard_options,
+    last_turn,
+    visible_table,
+)
 
 PLACES = 11
+
+
+class CardPlace(Widget):
+    """A place in the player's hand, with its card and the key that chooses it."""
+
+    class Clicked(Message):
+        """The player clicked on a card."""
+
+        def __init__(self, place: int) -> None:
+            super().__init__()
+            self.place = place
+
+    def __init__(self, place: int, letters: bool) -> None:
+        super().__init__(classes="card")
+        self.place = place
+        self._letters = letters
+        self._shown: Any = (-1, *[False] * 6)  # no card yet
+
+    @property
+    def key(self) -> str:
+        """The key that chooses this card: 1 to 9, 0, minus."""
+        return "1234567890-"[self.place]
+
+    def show(
+        self, card: int, first: bool, last: bool, new: bool, chosen: bool, boxes: bool, large: bool = False
+    ) -> None:
+        """Show a card. `first` and `last` give its position in a group; `new` marks a card just drawn."""
+        self.display = True
+        shown = (card, first, last, new, chosen, boxes, large)
+        if shown == self._shown:
+            return
+        self._shown = shown
+        self.styles.width = (draw.LARGE_WIDTH if large else 4) + (last and boxes)
+        self.styles.margin = (0, 0, 0, 1 if first and self.place else 0)
+        self.refresh(layout=True)
+
+    def render(self) -> Text:
+        card, _, last, new, chosen, _, large = self._shown
+        label = Text(f" {'▲▲' if chosen else self.key}", f"bold {draw.GOLD}" if chosen else draw.PALE)
+        if self.size.height <= 2:
+            mark = ">" if chosen else "*" if new else " "
+            line = draw.card_in_line(card, mark, self._letters, chosen)
+            return Text("\n").join([line, label]) if self.size.height == 2 else line
+        lines = draw.card_lines(card, last, self._letters, new, large)
+        return Text("\n").join([*lines, label])
+
+    def on_click(self) -> None:
+        self.post_message(self.Clicked(self.place))
+
+
+class Pile(Static):
+    """The stock or the upcard; a click runs the action of that name."""
+
+    def __init__(self, action: str, id: str) -> None:
+        super().__init__(id=id)
+        self._action = action
+
+    async def on_click(self, event: Click) -> None:
+        await self.run_action(f"app.{self._action}")
 
 
 class PlayView(TableView):
@@ -31,15 +98,15 @@ class PlayView(TableView):
     ----------
     game : the game that is shown; the attribute can be set to another game.
     hint_bot, estimator, letters : as for `TableView`.
-    statistics : the results that are shown after a hand; None: none.
+    statistics : the results, kept in a file and shown after a hand; None: none.
     """
 
     def __init__(
         self,
         game: HumanGame,
-        hint_bot: str | None,
-        estimator: str,
-        letters: bool,
+        hint_bot: str | None = None,
+        estimator: str = "bayes",
+        letters: bool = False,
         statistics: Statistics | None = None,
     ) -> None:
         super().__init__(hint_bot, estimator, letters)
@@ -66,7 +133,7 @@ class PlayView(TableView):
                 yield Static(id="mine-title", markup=False)
                 with Container(id="mine"):
                     for place in range(PLACES):
-                        yield CardPlace(place, self._letters)
+                        yield CardPlace(place, self.letters)
                 yield Static(id="captions")
                 yield Static(id="prompt", markup=False)
                 yield Static(id="belief", markup=False)
@@ -79,66 +146,56 @@ class PlayView(TableView):
             yield Static(id="end-text")
 
     def show(self) -> None:
-        """Redraw what has changed."""
         boxes, width, ended = self._fit(), self.app.size.width, self.game.ended
         self.set_class(ended is not None, "ended")
-        seat = describe_seat(self.game.view, self.game.opponent_name, self._letters)
-        self._write("title", draw.title_line(seat, self.game.opponent_name, width - 2))
+        table = visible_table(self.game.view, self.game.opponent_name, self.letters)
+        self._write("title", draw.title_line(table, self.game.opponent_name, width - 2))
         if ended is None:
-            self._show_table(seat, boxes)
+            self._show_table(table, boxes)
         else:
             self._show_end(ended, width)
 
-    def _show_table(self, seat: Seat, boxes: bool) -> None:
-        opponent, letters, large = self.game.opponent_name, self._letters, self.has_class("large")
-        self._write("theirs", draw.their_hand(seat, opponent, letters, boxes, large))
-        self._write("stock", draw.stock_drawing(seat, boxes, large))
-        self._write("upcard", draw.upcard_drawing(seat, letters, boxes, large))
+    def _show_table(self, table: VisibleTable, boxes: bool) -> None:
+        opponent, letters, large = self.game.opponent_name, self.letters, self.has_class("large")
+        self._write("theirs", draw.their_hand(table, opponent, letters, boxes, large))
+        self._write("stock", draw.stock_drawing(table, boxes, large))
+        self._write("upcard", draw.upcard_drawing(table, letters, boxes, large))
         room = 29 if boxes else self.app.size.width - 24
-        self._write("pile", draw.pile_drawing(seat, letters, boxes, room))
-        cards = [card for group in seat.hand for card in group.cards]
-        self._write("mine-title", f"You: {len(cards)} cards, {draw.deadwood_words(seat)}")
-        if self.chosen is not None and not (seat.my_turn and self.chosen < len(cards)):
+        self._write("pile", draw.pile_drawing(table, letters, boxes, room))
+        cards = [card for group in table.hand for card in group.cards]
+        self._write("mine-title", f"You: {len(cards)} cards, {draw.deadwood_words(table)}")
+        if self.chosen is not None and not (table.my_turn and self.chosen < len(cards)):
             self.chosen = None
         places = list(self.query(CardPlace))
         for place, card in enumerate(cards):
-            first = any(group.cards[0] == card for group in seat.hand)
-            last = any(group.cards[-1] == card for group in seat.hand)
-            places[place].show(card, first, last, card == seat.taken, place == self.chosen, boxes, large)
+            first = any(group.cards[0] == card for group in table.hand)
+            last = any(group.cards[-1] == card for group in table.hand)
+            places[place].show(card, first, last, card == table.taken, place == self.chosen, boxes, large)
         for unused in places[len(cards) :]:
             unused.display = False
         widths = (draw.LARGE_WIDTH, 2) if large else (4, 2) if boxes else (4, 1)
-        self._write("captions", draw.captions(seat.hand, *widths))
-        self._write("prompt", self._said(seat, cards, boxes))
-        self._write("log", draw.turn_lines(seat, opponent))
+        self._write("captions", draw.captions(table.hand, *widths))
+        self._write("prompt", self._said(table, cards, boxes))
+        self._write("log", draw.turn_lines(table, opponent))
         self._write("sheet", draw.sheet_lines(self.game.record(), opponent) if large else "")
-        self._show_hint(seat)
-        belief = self._belief() if self.belief_on else ""
+        self._show_hint(table)
+        belief = self._belief(self.game.view) if self.belief_on else ""
         self._write("belief", belief if isinstance(belief, str) else draw.belief_lines(belief))
         turns = self.query_one("#turns", VerticalScroll)
         self.call_after_refresh(turns.scroll_end, animate=False)  # once the hint has its height
 
-    def _show_hint(self, seat: Seat) -> None:
-        text: Any = ""
-        if self.hint_on and not seat.my_turn:
-            text = "The hint comes when it is your turn."
-        elif self.hint_on:
-            view = self.game.view
-            advice = self._ask_adviser(view, lambda adviser: adviser.advise(view))
-            if advice is None:
-                text = "The moves are played out ..."
-            elif isinstance(advice, Exception):
-                text = f"There is no hint: {advice}"
-            else:
-                text = draw.advice_lines(advice, view, self.game.opponent_name, self._letters)
+    def _show_hint(self, table: VisibleTable) -> None:
+        text: Any = "The hint comes when it is your turn."
+        if self.hint_on and table.my_turn:
+            text = self._hint(self.game.view, self.game.opponent_name)
         self._write("hint", text)
         self.query_one("#hint").display = self.hint_on
 
     def _show_end(self, ended: EndedHand, width: int) -> None:
         opponent = self.game.opponent_name
-        showdown = describe_showdown(ended.view, ended.hands, opponent, self._letters)
+        showdown = describe_showdown(ended.view, ended.hands, opponent, self.letters)
         large = self.has_class("large")
-        text = draw.showdown_lines(showdown, opponent, self._letters, width >= WIDE, large=large)
+        text = draw.showdown_lines(showdown, opponent, self.letters, width >= WIDE, large=large)
         if self.game.is_over:
             result = game_result(self.game.record(), opponent)
             text.append(f"\n{result} Enter begins a new game.", f"bold {draw.GOLD}")
@@ -149,7 +206,7 @@ class PlayView(TableView):
                 f"\nAgainst {opponent}: {self.statistics.against(self.game.opponent).text}.", draw.PALE
             )
         text.append(f"\n\n{self._review(ended)}")
-        belief = self._belief()
+        belief = self._belief(self.game.view)
         text.append("\n\n")
         if isinstance(belief, str):
             text.append(belief)
@@ -158,11 +215,11 @@ class PlayView(TableView):
             text.append(draw.belief_and_truth(belief, ended.hands[1], heading, width >= WIDE))
         self._write("end-text", text)
 
-    def _said(self, seat: Seat, cards: list[int], two_lines: bool) -> str:
+    def _said(self, table: VisibleTable, cards: list[int], two_lines: bool) -> str:
         """Return the lines above the footer: the opponent's last turn and the player's options."""
-        waiting = f"{self.game.opponent_name} is thinking ..." if self.thinking else seat.prompt
+        waiting = f"{self.game.opponent_name} is thinking ..." if self.thinking else table.prompt
         now = self.notice or self._about_chosen(cards) or waiting
-        before = last_turn(seat, self.game.opponent_name)
+        before = last_turn(table, self.game.opponent_name)
         return f"{before}\n{now}" if before and two_lines else now
 
     def _about_chosen(self, cards: list[int]) -> str:
@@ -171,13 +228,13 @@ class PlayView(TableView):
         if self.chosen is None or not options:
             return ""
         card = cards[self.chosen]
-        option, name, best = options[card], card_name(card, self._letters), best_knock(options)
+        option, name, best = options[card], card_name(card, self.letters), best_knock(options)
         if option.discard is None:
             return f"{name} was just taken from the pile: it cannot be discarded in this turn."
         if option.gin:
             return f"{name} leaves no deadwood: Enter goes {option.gin}."
         if best is not None and options[best].gin:
-            gin = f"{options[best].gin} is possible with {card_name(best, self._letters)}"
+            gin = f"{options[best].gin} is possible with {card_name(best, self.letters)}"
             return f"{gin[0].upper()}{gin[1:]}; Enter discards {name}."
         knock = "" if option.knock is None else ", k knocks"
         return f"{name} leaves {option.deadwood} deadwood: Enter discards it{knock}."
@@ -195,19 +252,9 @@ class PlayView(TableView):
                     review = review_hand(record, positions, hand, PERSON, adviser)
                     self._reviews[record.hands[hand]] = review
             reviews = [self._reviews[record.hands[hand]] for hand in hands]
-            return review_text(record, positions, reviews, adviser.label, letters=self._letters)
+            return review_text(record, reviews, adviser.label, letters=self.letters)
 
-        found = self._ask_adviser(ended.view, compute)
+        found = self._think(ADVISER, ended.view, compute)
         if found is None:
             return "Your choices are played out ..."
         return f"There is no review: {found}" if isinstance(found, Exception) else str(found)
-
-    def _belief(self) -> HeatMap | str:
-        """Return the belief, or a sentence with the reason why there is none."""
-        view = self.game.view
-        chances = self._think(ESTIMATOR, view, lambda one: one.estimate(view)[0].tolist())
-        if chances is None:
-            return "The chances are worked out ..."
-        if isinstance(chances, Exception):
-            return f"There are no chances: {chances}"
-        return heat_map(chances, self._letters)

@@ -37,6 +37,11 @@ def position_in_text(
     held = [cards.card_id(word) for word in re.split(r"[\s,]+", hand.strip())]
     draws = [cards.card_id(word) for word in re.split(r"[\s,]+", drew.strip()) if word]
     acts = [parse(" ".join(words.split())) for words in history.split(";") if words.strip()]
+    both = re.split(r"[\s,:]+", scores.strip())
+    if len(both) != 2 or not all(word.isdecimal() for word in both):
+        raise ValueError(
+            f"--scores must be two numbers, yours and your opponent's, as in '40 25', not {scores!r}"
+        )
     rules = rules or Rules()
     if len(held) == rules.hand_size + 1:
         if acts or draws or you_deal:
@@ -57,15 +62,6 @@ def position_in_text(
         draws,
         player=0,
         dealer=0 if you_deal else 1,
-        scores=_two_scores(scores),
+        scores=(int(both[0]), int(both[1])),
         rules=rules,
     )
-
-
-def _two_scores(text: str) -> tuple[int, int]:
-    words = re.split(r"[\s,:]+", text.strip())
-    if len(words) != 2 or not all(word.isdecimal() for word in words):
-        raise ValueError(
-            f"--scores must be two numbers, yours and your opponent's, as in '40 25', not {text!r}"
-        )
-    return int(words[0]), int(words[1])

@@ -5,21 +5,17 @@ It needs Textual (``pip install "gin-env[play]"``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from gin_env.game.words import rules_in_words
-from gin_env.records import GameRecord
 from gin_env.support.tables import table
-from gin_env.ui.review import Choice, totals_of
-from gin_env.ui.review_text import moves_of, step_of, summary
-from gin_env.ui.table_app import TableApp  # first: its ImportError names what to install
+from gin_env.ui.review import Choice, mistakes_of, summary, totals_of
+from gin_env.ui.table_app import ChoiceDialog, Page, TableApp  # first: its ImportError names what to install
 
 from textual.binding import Binding  # isort: skip
 from textual.containers import VerticalScroll  # isort: skip
 
 from gin_env.ui import play_drawing as draw
-from gin_env.ui.play_widgets import ChoiceDialog, Page
 from gin_env.ui.replay_view import ReplayView
 
 KEYS = """\
@@ -43,13 +39,7 @@ The card that is played next is marked ▲▲ (or >), the one just drawn
 
 
 class ReplayApp(TableApp):
-    """One recorded game.
-
-    Parameters
-    ----------
-    game, judge, players, estimator, letters : as for `ReplayView`.
-    most : maximum number of lines in the table of mistakes.
-    """
+    """The screen of a `ReplayView`; `most` is the maximum number of lines in its table of mistakes."""
 
     CSS_PATH: ClassVar[Any] = ["play.tcss", "replay.tcss"]
     shown: ReplayView
@@ -73,18 +63,9 @@ class ReplayApp(TableApp):
         Binding("ctrl+c", "quit", show=False, priority=True),
     ]
 
-    def __init__(
-        self,
-        game: GameRecord,
-        judge: str | None = None,
-        players: Sequence[int] = (0, 1),
-        most: int = 10,
-        estimator: str = "bayes",
-        letters: bool = False,
-    ) -> None:
-        super().__init__(ReplayView(game, judge, players, estimator, letters))
+    def __init__(self, shown: ReplayView, most: int = 10) -> None:
+        super().__init__(shown)
         self._most = most
-        self._letters = letters
         self._rank = -1  # index of the mistake shown last
 
     def action_go_to(self, place: int) -> None:
@@ -112,13 +93,13 @@ class ReplayApp(TableApp):
             worst = self._worst()
             if worst:
                 self._rank = min(max(self._rank + step, 0), len(worst) - 1)
-                self.action_go_to(self.shown.place_of(worst[self._rank]))
+                self.action_go_to(self.shown.positions.index(worst[self._rank].position))
 
         self.shown.ask_reviews(go)
 
     def _worst(self) -> list[Choice]:
         """Return the mistakes, and say so if there are none."""
-        worst = self.shown.mistakes()
+        worst = mistakes_of(self.shown.reviews)
         if not worst:
             self.shown.notify("No choice was clearly worse than the best.", markup=False)
         return worst
@@ -131,17 +112,16 @@ class ReplayApp(TableApp):
         worst = self._worst()[: self._most]
         if not worst:
             return
-        positions, names = self.shown.positions, self.shown.names
-        places = [self.shown.place_of(one) for one in worst]
+        names, places = self.shown.names, [self.shown.positions.index(one.position) for one in worst]
         rows = [
             [
-                str(step_of(positions, one)),
-                str(one.hand + 1),
-                draw.short_name(names[positions[place].player], 8),
-                *(name.replace("draw from the ", "") for name in moves_of(positions, one, self._letters)),
+                str(one.number),
+                str(one.position.hand + 1),
+                draw.short_name(names[one.position.player], 8),
+                *(name.replace("draw from the ", "") for name in one.moves(self.shown.letters)),
                 f"{one.lost:.1f}",
             ]
-            for one, place in zip(worst, places, strict=True)
+            for one in worst
         ]
         header = ["step", "hand", "player", "played", "better", "lost"]
         heading, *lines = table(header, rows, left=(2, 3, 4)).split("\n")
@@ -170,5 +150,4 @@ class ReplayApp(TableApp):
             part.scroll_relative(y=step * max(1, part.size.height - 1), animate=False)
 
     def action_help(self) -> None:
-        """Show the keys and the rules."""
         self.push_screen(Page(f"{KEYS}\n{rules_in_words(self.shown.game.rules)}"))

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from rich.style import Style
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.widgets import Static
 
+from gin_env.game.cards import NUM_CARDS
 from gin_env.records import GameRecord, Position
 from gin_env.ui import play_drawing as draw
-from gin_env.ui import replay_text
-from gin_env.ui.replay_drawing import column_names, hand_drawing, last_move
 from gin_env.ui.reveal import describe_showdown
-from gin_env.ui.review import Choice, HandReview, mistakes_of, review_hand
-from gin_env.ui.review_text import position_of
-from gin_env.ui.seat import Seat, Turn, action_name, both_turns, describe_seat, heat_map
-from gin_env.ui.table_app import ADVISER, ESTIMATOR, TableView
+from gin_env.ui.review import HandReview, counted, game_title, labels, mistakes_of, review_hand
+from gin_env.ui.table_app import ADVISER, TableView
+from gin_env.ui.visible_table import Turn, VisibleTable, action_name, both_turns, visible_table
 
 NAME_WIDTH = 14
 LONG_LINES = 54
@@ -48,14 +47,19 @@ class ReplayView(TableView):
     """
 
     def __init__(
-        self, game: GameRecord, judge: str | None, players: Sequence[int], estimator: str, letters: bool
+        self,
+        game: GameRecord,
+        judge: str | None = None,
+        players: Sequence[int] = (0, 1),
+        estimator: str = "bayes",
+        letters: bool = False,
     ) -> None:
         super().__init__(judge, estimator, letters)
         self.game = game
         self.positions = game.positions()
         self.decisions = [place for place, position in enumerate(self.positions) if position.is_decision]
         self.place = 0
-        first, second = (draw.short_name(name, NAME_WIDTH) for name in replay_text.names(game))
+        first, second = (draw.short_name(name, NAME_WIDTH) for name in labels(game))
         self.names = (first, second)
         self.players = players
         self.reviews: list[HandReview] = []
@@ -92,11 +96,10 @@ class ReplayView(TableView):
             yield Static(id="belief", markup=False)
 
     def show(self) -> None:
-        """Redraw what has changed."""
         boxes = self._fit()
         position = self.position
-        first = describe_seat(position.view(0), self.names[1], self._letters)
-        second = describe_seat(position.view(1), self.names[0], self._letters)
+        first = visible_table(position.view(0), self.names[1], self.letters)
+        second = visible_table(position.view(1), self.names[0], self.letters)
         self.set_class(position.over, "ended")
         self.set_class(self.belief_on, "believing")
         self._write("title", draw.title_line(first, self.names[1], self.app.size.width - 2, self.names[0]))
@@ -107,20 +110,20 @@ class ReplayView(TableView):
             self._show_table((first, second), turns, boxes)
         self._show_belief()
 
-    def _show_table(self, seats: tuple[Seat, Seat], turns: list[Turn], boxes: bool) -> None:
-        letters, position = self._letters, self.position
+    def _show_table(self, tables: tuple[VisibleTable, VisibleTable], turns: list[Turn], boxes: bool) -> None:
+        letters, position = self.letters, self.position
         for player, place in enumerate(("first", "second")):
             here = position.is_decision and position.player == player
             played = position.action if here else None
-            self._write(place, hand_drawing(self.names[player], seats[player], here, played, letters, boxes))
-        self._write("stock", draw.stock_drawing(seats[0], boxes))
-        self._write("upcard", draw.upcard_drawing(seats[0], letters, boxes))
+            self._write(place, hand_drawing(self.names[player], tables[player], here, played, letters, boxes))
+        self._write("stock", draw.stock_drawing(tables[0], boxes))
+        self._write("upcard", draw.upcard_drawing(tables[0], letters, boxes))
         width = 29 if boxes else self.app.size.width - 24
-        self._write("pile", draw.pile_drawing(seats[0], letters, boxes, width))
-        self._write("prompt", f"{last_move(turns, self.names)}\n{self._next_move(seats[0].upcard)}")
+        self._write("pile", draw.pile_drawing(tables[0], letters, boxes, width))
+        self._write("prompt", f"{last_move(turns, self.names)}\n{self._next_move(tables[0].upcard)}")
         first, second = column_names(self.names)
-        self._write("log", draw.turn_lines(replace(seats[0], turns=turns), second, first))
-        about = self._about_move(seats[0].upcard)
+        self._write("log", draw.turn_lines(replace(tables[0], turns=turns), second, first))
+        about = self._about_move(tables[0].upcard)
         self._write("opinion-text", about)
         self.set_class(bool(about), "asked")
         self.query_one("#turns", VerticalScroll).scroll_end(animate=False)
@@ -128,28 +131,23 @@ class ReplayView(TableView):
     def _show_end(self, turns: list[Turn], boxes: bool) -> None:
         first, second = self.position.state["private"]["hand"][0].tolist()
         me, other = self.names
-        shown = describe_showdown(self.position.view(0), (first, second), other, self._letters, me)
+        shown = describe_showdown(self.position.view(0), (first, second), other, self.letters, me)
         text = Text(f"{last_move(turns, self.names)}\n")
-        text.append(draw.showdown_lines(shown, other, self._letters, boxes, me))
-        for line in replay_text.counted(self.game, self.position):
+        text.append(draw.showdown_lines(shown, other, self.letters, boxes, me))
+        for line in counted(self.game, self.position):
             text.append(f"\n{line.strip()}.")
         if self.place == len(self.positions) - 1:
-            text.append(f"\n{replay_text.title(self.game)}", f"bold {draw.GOLD}")
+            text.append(f"\n{game_title(self.game)}", f"bold {draw.GOLD}")
         self._write("end-text", text)
 
     def _show_belief(self) -> None:
         if not self.belief_on:
             return
         viewer = self.position.player if self.viewer is None else self.viewer
-        view = self.position.view(viewer)
-        chances = self._think(ESTIMATOR, view, lambda one: one.estimate(view)[0].tolist())
-        if chances is None:
-            self._write("belief", "The chances are worked out ...")
+        belief = self._belief(self.position.view(viewer))
+        if isinstance(belief, str):
+            self._write("belief", belief)
             return
-        if isinstance(chances, Exception):
-            self._write("belief", f"There are no chances: {chances}")
-            return
-        belief = heat_map(chances, self._letters)
         hand = int(self.position.state["private"]["hand"][0][1 - viewer])
         heading = f"What {self.names[viewer]} can believe, per cent"
         truth = f"what {self.names[1 - viewer]} holds"
@@ -162,7 +160,7 @@ class ReplayView(TableView):
         if action is None:
             return "The game was interrupted here."
         step = self.decisions.index(self.place) + 1
-        what = action_name(action, upcard, self._letters)
+        what = action_name(action, upcard, self.letters)
         if self.app.size.width < LONG_LINES:
             what = what.replace("draw from the ", "")
         return f"Step {step} of {len(self.decisions)}, {self.names[self.position.player]}: {what}"
@@ -172,32 +170,17 @@ class ReplayView(TableView):
         parts, action = [], self.position.action
         if self.judging:
             parts.append(Text(self._progress, draw.GOLD))
-        mistake = next((one for one in self.mistakes() if self.place_of(one) == self.place), None)
+        mistake = next((one for one in mistakes_of(self.reviews) if one.position is self.position), None)
         if mistake is not None:
             parts.append(Text(f"This loses {mistake.lost:.1f} points.", draw.GOLD))
         if action is None and self.hint_on:
             parts.append(Text("Nobody decides here."))
         elif action is not None and self.hint_on:
-            view = self.position.view()
-            advice = self._ask_adviser(view, lambda adviser: adviser.advise(view, action))
-            if advice is None:
-                parts.append(Text("The moves are played out ..."))
-            elif isinstance(advice, Exception):
-                parts.append(Text(f"There is no hint: {advice}"))
-            else:
-                opponent = self.names[1 - self.position.player]
-                parts.append(draw.advice_lines(advice, view, opponent, self._letters, action))
+            opponent = self.names[1 - self.position.player]
+            parts.append(self._hint(self.position.view(), opponent, action))
         return Text("\n").join([*parts, Text("")]) if parts else Text("")
 
     # --- Reviews --------------------------------------------------------------------------------------
-
-    def mistakes(self) -> list[Choice]:
-        """Return the mistakes found so far, the costliest first."""
-        return mistakes_of(self.reviews)
-
-    def place_of(self, choice: Choice) -> int:
-        """Return the index of a choice's position in `positions`."""
-        return self.positions.index(position_of(self.positions, choice))
 
     def ask_reviews(self, then: Callable[[], None]) -> None:
         """Call `then` once a thread has reviewed all hands; it is not called if that fails."""
@@ -243,3 +226,55 @@ class ReplayView(TableView):
             for then in waiting:
                 then()
         self.show()
+
+
+# --- Drawings -------------------------------------------------------------------------------------------
+
+
+def hand_drawing(
+    name: str, table: VisibleTable, to_move: bool, played: int | None, letters: bool, boxes: bool
+) -> Text:
+    """Return a hand, face up, with a mark on the card that is discarded next."""
+    count = sum(len(group.cards) for group in table.hand)
+    title = Text(f"{'>' if to_move else ' '} {name}: {count} cards, deadwood {table.deadwood}", "bold")
+    leaves = played % NUM_CARDS if played is not None and played < 2 * NUM_CARDS else None
+    drawings, line = [], Text(no_wrap=True)
+    for cards, _ in table.hand:
+        for card in cards:
+            drawn = draw.card_lines(card, card == cards[-1], letters, card == table.taken)
+            if card == leaves:
+                drawn[2] = Text("╰▲▲" + drawn[2].plain[3:], drawn[2].style)
+                drawn[2].stylize(Style(color=draw.BLACK_INK), 1, 3)
+            drawings.append(drawn)
+            mark = ">" if card == leaves else "*" if card == table.taken else " "
+            one = draw.card_in_line(card, mark, letters, card == leaves)
+            line.append(one + Text(" " * (4 - len(one))))
+        drawings.append([Text(" ")] * 3)
+        line.append(" ")
+    if not boxes:
+        line.rstrip()
+        return Text("\n").join([title, line])
+    return Text("\n").join([title, draw.side_by_side(drawings), draw.captions(table.hand)])
+
+
+def last_move(turns: Sequence[Turn], names: tuple[str, str]) -> str:
+    """Return the last move in words."""
+    if not turns:
+        return "The cards have been dealt."
+    turn = turns[-1]
+    if turn.discarded:
+        did = f"discarded {turn.discarded.replace(' knock', ' and knocked').replace(' gin', ' and went gin')}"
+    elif turn.took.startswith("stock "):
+        did = f"drew {turn.took.removeprefix('stock ')} from the stock"
+    else:
+        did = "passed" if turn.took == "pass" else f"took the upcard {turn.took}"
+    return f"Last: {names[0] if turn.by_viewer else names[1]} {did}."
+
+
+def column_names(names: tuple[str, str]) -> tuple[str, str]:
+    """Return the names for narrow columns; names with the same beginning are cut to their ends."""
+    width = draw.NAME_WIDTH - 1
+    first, second = (draw.short_name(name, width) for name in names)
+    if first != second:
+        return first, second
+    return "…" + names[0][1 - width :], "…" + names[1][1 - width :]

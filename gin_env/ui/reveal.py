@@ -13,17 +13,27 @@ from gin_env.game.rules import VOID_SAME
 from gin_env.game.state import BIG_GIN, GIN, OUTCOME_NAMES, OVER, UNDERCUT, VOID
 from gin_env.observations.views import PlayerView
 from gin_env.records import GameRecord, HandRecord
-from gin_env.ui.seat import YOU, card_name, card_names
 from gin_env.ui.text import Group, defence_groups, hand_groups
+from gin_env.ui.visible_table import YOU, card_name, card_names
+
+
+class Stage(NamedTuple):
+    """One step of the reveal: a sentence, and both hands on the table after it."""
+
+    text: str
+    own_groups: list[Group]
+    opponent_groups: list[Group]
+    laid_off: list[int]
+    """The defender's cards laid off so far on the knocker's melds."""
 
 
 class Showdown(NamedTuple):
-    """Both hands as they are laid down, and the score step by step."""
+    """Both hands as they are laid down, and how they came there and are scored, step by step."""
 
     headline: str
     own_groups: list[Group]
     opponent_groups: list[Group]
-    steps: list[str]
+    stages: list[Stage]
 
 
 def describe_showdown(
@@ -46,41 +56,49 @@ def describe_showdown(
     if outcome == VOID:
         deals = "The same player" if public["rules"]["void_dealer"] == VOID_SAME else "The other player"
         steps = [f"The stock has run out, so nobody scores. {deals} deals.", score]
-        return Showdown("Nobody wins the hand", hand_groups(hands[0]), hand_groups(hands[1]), steps)
+        own, other = map(hand_groups, hands)
+        return Showdown("Nobody wins the hand", own, other, [Stage(text, own, other, []) for text in steps])
     side = 0 if knocker == player else 1
     knocking, defending = hands[side], hands[1 - side]
     laid = hand_groups(knocking)
     gin = outcome in (GIN, BIG_GIN)
     answer = hand_groups(defending) if gin else defence_groups(defending, knocking)
-    own, other = (int(public["deadwood"][seat]) for seat in (knocker, 1 - knocker))
-    steps = [f"{_verb(names[side], 'knock')} with {_deadwood(laid, own, letters)}."]
+    held, left = (int(public["deadwood"][one]) for one in (knocker, 1 - knocker))
+    steps = [f"{_verb(names[side], 'knock')} with {_deadwood(laid, held, letters)}."]
     if gin:
         steps = [f"{_verb(names[side], 'go', 'goes')} gin: every card is in a meld. No lay-offs after gin."]
-    steps.append(f"{_verb(names[1 - side], 'meld')} {_melds(answer, letters)}.")
-    steps += _lay_off_lines(laid, answer, names[1 - side], letters)
-    steps.append(f"{_verb(names[1 - side], 'keep')} {_deadwood(answer, other, letters)}.")
+    melds = [card_names(cards, letters) for cards, caption in answer if caption in ("set", "run")]
+    steps.append(f"{_verb(names[1 - side], 'meld')} {', '.join(melds) or 'nothing'}.")
+    moves = lay_offs(laid, answer)
+    steps += [
+        f"{_verb(names[1 - side], 'lay')} off {card_name(card, letters)} on {card_names(meld, letters)}: "
+        f"{int(total_value(1 << card))} less deadwood."
+        for card, meld in moves
+    ]
+    steps.append(f"{_verb(names[1 - side], 'keep')} {_deadwood(answer, left, letters)}.")
     points = int(public["points"])
     winner = names[side]
     if gin:
         kind = "big gin" if outcome == BIG_GIN else "gin"
         bonus = int(public["rules"][kind.replace(" ", "_") + "_bonus"])
-        sum_ = f"{bonus} for {kind} + {other} deadwood"
+        sum_ = f"{bonus} for {kind} + {left} deadwood"
         headline = f"{_verb(winner, 'have', 'has')} {kind}"
     elif outcome == UNDERCUT:
         winner, bonus = names[1 - side], int(public["rules"]["undercut_bonus"])
-        steps.append(f"{other} is not more than {own}: an undercut.")
-        sum_ = f"{bonus} for the undercut + {own} − {other}"
+        steps.append(f"{left} is not more than {held}: an undercut.")
+        sum_ = f"{bonus} for the undercut + {held} − {left}"
         headline = f"{_verb(winner, 'undercut')}"
     else:
-        sum_ = f"{other} − {own} deadwood"
+        sum_ = f"{left} − {held} deadwood"
         headline = f"{_verb(winner, 'win')} by knocking"
     if public["points_double"]:
         sum_ = f"2 × ({sum_}), for the spade"
     if public["rules"]["immediate_boxes"]:
         sum_ += f" + {int(public['rules']['box_bonus'])} for the hand"
     steps += [f"{sum_} = {points} for {inside(winner)}.", score]
-    groups = (laid, answer) if side == 0 else (answer, laid)
-    return Showdown(f"{headline}: {points} point{'s' * (points != 1)}", *groups, steps)
+    headline = f"{headline}: {points} point{'s' * (points != 1)}"
+    own, other = (laid, answer) if side == 0 else (answer, laid)
+    return Showdown(headline, own, other, _stages(steps, moves, laid, answer, side == 0))
 
 
 def describe_boxes(view: PlayerView, opponent: str, me: str = YOU) -> list[str]:
@@ -130,11 +148,6 @@ def _verb(who: str, verb: str, others: str = "") -> str:
     return f"{who} {verb if who == YOU else others or verb + 's'}"
 
 
-def _melds(groups: list[Group], letters: bool) -> str:
-    melds = [card_names(cards, letters) for cards, caption in groups if caption in ("set", "run")]
-    return ", ".join(melds) or "nothing"
-
-
 def _deadwood(groups: list[Group], points: int, letters: bool) -> str:
     """Return the deadwood in words: ``12 deadwood (A♠ J♠)``."""
     loose = [cards for cards, caption in groups if caption.startswith("deadwood")]
@@ -167,56 +180,27 @@ def lay_offs(knocker: list[Group], defender: list[Group]) -> list[LayOff]:
     return result
 
 
-def _lay_off_lines(laid: list[Group], answer: list[Group], who: str, letters: bool) -> list[str]:
-    """Return one line for each card that is laid off: the meld and the points saved."""
-    return [
-        f"{_verb(who, 'lay')} off {card_name(card, letters)} on {card_names(meld, letters)}: "
-        f"{int(total_value(1 << card))} less deadwood."
-        for card, meld in lay_offs(laid, answer)
-    ]
-
-
 def _fits(card: int, cards: list[int], kind: str) -> bool:
     if kind == "set":
         return card % NUM_RANKS == cards[0] % NUM_RANKS
     return card // NUM_RANKS == cards[0] // NUM_RANKS and card in (cards[0] - 1, cards[-1] + 1)
 
 
-class Stage(NamedTuple):
-    """One step of the reveal: a sentence, and both hands on the table after it."""
-
-    text: str
-    own_groups: list[Group]
-    opponent_groups: list[Group]
-    laid_off: list[int]
-    """The defender's cards laid off so far on the knocker's melds."""
-
-
-def describe_reveal(
-    view: PlayerView, hands: tuple[int, int], opponent: str, letters: bool = False, me: str = YOU
+def _stages(
+    steps: list[str], moves: list[LayOff], knocker: list[Group], defender: list[Group], by_me: bool
 ) -> list[Stage]:
-    """Return the end of a hand step by step. Parameters and sentences are those of `describe_showdown`."""
-    shown = describe_showdown(view, hands, opponent, letters, me)
-    public, player = view.array["public"][0], int(view.array["player"][0])
-    if int(public["outcome"]) == VOID:
-        return [Stage(text, shown.own_groups, shown.opponent_groups, []) for text in shown.steps]
-    by_me = int(public["knocker"]) == player
-    groups = (shown.own_groups, shown.opponent_groups)
-    knocker, defender = groups if by_me else groups[::-1]
-
-    def stage(text: str, knocking: list[Group], defending: list[Group], laid: list[int]) -> Stage:
+    """Return the steps with both hands after each: laid down, melded, and then lay-off by lay-off."""
+    stages = []
+    for number, text in enumerate(steps):
+        done = moves[: max(number - 1, 0)]
+        laid = [move.card for move in done]
+        knocking, defending = _with_laid_off(knocker, done), _without(defender, laid)
+        if number == 0:
+            everything = sorted((card for group in defender for card in group.cards), key=_by_rank)
+            defending = [Group(everything, "")]
         sides = (knocking, defending) if by_me else (defending, knocking)
-        return Stage(text, *sides, laid)
-
-    everything = sorted((card for group in defender for card in group.cards), key=_by_rank)
-    stages = [stage(shown.steps[0], knocker, [Group(everything, "")], [])]
-    moves = lay_offs(knocker, defender)
-    for count in range(len(moves) + 1):
-        laid = [move.card for move in moves[:count]]
-        knocking = _with_laid_off(knocker, moves[:count])
-        defending = _without(defender, laid)
-        stages.append(stage(shown.steps[1 + count], knocking, defending, laid))
-    return stages + [stages[-1]._replace(text=text) for text in shown.steps[len(stages) :]]
+        stages.append(Stage(text, *sides, laid))
+    return stages
 
 
 def _by_rank(card: int) -> tuple[int, int]:

@@ -32,7 +32,7 @@ class Screen:
         self._window: Window | None = None
 
     def render(self, game: np.void, last_hand: np.void | None = None) -> str | np.ndarray | None:
-        """Show a `STATE` record, both hands open; `last_hand` is the last hand's `HAND_RESULT`, if any."""
+        """Show a state (`STATE`), both hands open; `last_hand` is the last hand's `HAND_RESULT`, if any."""
         if self.mode is None:
             gymnasium.logger.warn(
                 "render() needs a render_mode, such as render_mode='ansi', in make() or env()"

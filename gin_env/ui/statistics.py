@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from gin_env.support import atomic
+from gin_env.support.checks import check_integer
 from gin_env.ui.human_game import HumanGame
 
 FILE_NAME = "statistics.json"
-MAX_BYTES = 1_000_000
 MAX_KEPT, RECENT = 500, 20
 """Hands whose points are kept, and of which a mean is shown."""
 
@@ -26,6 +26,11 @@ class OpponentTally:
     games_lost: int = 0
     points: list[int] = field(default_factory=list)
     """What the last `MAX_KEPT` hands paid; negative if the bot scored."""
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            for number in value if name == "points" else [value]:
+                check_integer(name, number, -(10**6) if name == "points" else 0, 10**9)
 
     @property
     def text(self) -> str:
@@ -91,27 +96,10 @@ class Statistics:
     def _read(self) -> dict[str, OpponentTally]:
         if not self._path.exists():
             return {}
-        if self._path.stat().st_size > MAX_BYTES:
-            raise ValueError(f"{self._path} must be at most {MAX_BYTES} bytes long")
-        names = {each.name for each in fields(OpponentTally)}
         try:
             content = json.loads(self._path.read_text(encoding="utf-8"))
-            good = isinstance(content, dict) and all(
-                opponent.isprintable()
-                and isinstance(row, dict)
-                and set(row) == names
-                and all(_is_valid(name, value) for name, value in row.items())
-                for opponent, row in content.items()
-            )
-        except (ValueError, RecursionError):
-            good = False
-        if not good:
-            raise ValueError(f"{self._path} is not a file of statistics: move it away to begin new ones")
-        return {opponent: OpponentTally(**row) for opponent, row in content.items()}
-
-
-def _is_valid(name: str, value: object) -> bool:
-    """Return whether a value of a file is a count, or the points of hands."""
-    if name != "points":
-        return type(value) is int and 0 <= value < 10**9
-    return isinstance(value, list) and all(type(paid) is int and abs(paid) < 10**6 for paid in value)
+            return {opponent: OpponentTally(**row) for opponent, row in content.items()}
+        except (ValueError, TypeError, AttributeError, RecursionError) as error:
+            raise ValueError(
+                f"{self._path} is not a file of statistics ({error}): move it away to begin new ones"
+            ) from error

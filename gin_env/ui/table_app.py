@@ -1,4 +1,4 @@
-"""Base classes of the playing screen and the replay screen."""
+"""Base classes of the playing screen and the replay screen, and their dialogs."""
 
 from __future__ import annotations
 
@@ -6,14 +6,20 @@ import threading
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from rich.text import Text
+
 from gin_env.observations.views import PlayerView
 from gin_env.ui.adviser import Adviser, estimator_of_hand
+from gin_env.ui.play_drawing import advice_lines
+from gin_env.ui.visible_table import HeatMap, heat_map
 
 try:
     from textual.app import App, ComposeResult
-    from textual.containers import Container
-    from textual.events import Resize
-    from textual.widgets import Footer, Static
+    from textual.binding import Binding
+    from textual.containers import Container, VerticalScroll
+    from textual.events import Click, Resize
+    from textual.screen import ModalScreen
+    from textual.widgets import Footer, OptionList, Static
 except ImportError as error:
     raise ImportError('a screen in the terminal needs Textual: pip install "gin-env[play]"') from error
 
@@ -36,16 +42,16 @@ class TableView(Container):
 
     Parameters
     ----------
-    hint_bot : the bot of the `Adviser` whose hint is shown if `hint_on`; None for the strongest.
-    estimator : the estimator whose belief is shown if `belief_on`.
+    hint_bot : the bot that hints and reviews play the moves out with; None for the strongest.
+    estimator : estimates what the opponent holds.
     letters : write suits as C, H, S, D.
     """
 
-    def __init__(self, hint_bot: str | None, estimator: str, letters: bool) -> None:
+    def __init__(self, hint_bot: str | None = None, estimator: str = "bayes", letters: bool = False) -> None:
         super().__init__()
         self._hint_bot, self.hint_on = hint_bot, False
         self.estimator, self.belief_on = estimator, False
-        self._letters = letters
+        self.letters = letters
         self._written: dict[str, Any] = {}
         self._thinking = threading.Lock()
         self._advisers: dict[str, Any] = {}
@@ -68,9 +74,23 @@ class TableView(Container):
         self._write("too-small", f"{width} x {height} is too small: {wanted}")
         return boxes
 
-    def _ask_adviser(self, view: PlayerView, compute: Callable[[Adviser], Any]) -> Any:
-        """Return the adviser's answer as `_think` does."""
-        return self._think(ADVISER, view, compute)
+    def _hint(self, view: PlayerView, opponent: str, played: int | None = None) -> Text:
+        """Return the best moves, with the one that was played, or why there are none."""
+        advice = self._think(ADVISER, view, lambda adviser: adviser.advise(view, played))
+        if advice is None:
+            return Text("The moves are played out ...")
+        if isinstance(advice, Exception):
+            return Text(f"There is no hint: {advice}")
+        return advice_lines(advice, view, opponent, self.letters, played)
+
+    def _belief(self, view: PlayerView) -> HeatMap | str:
+        """Return the belief about the other hand, or a sentence with the reason why there is none."""
+        chances = self._think(ESTIMATOR, view, lambda estimator: estimator.estimate(view)[0].tolist())
+        if chances is None:
+            return "The chances are worked out ..."
+        if isinstance(chances, Exception):
+            return f"There are no chances: {chances}"
+        return heat_map(chances, self.letters)
 
     def _think(self, kind: str, view: PlayerView, compute: Callable[[Any], Any]) -> Any:
         """Return the answer of an adviser or estimator to a view, or None while a thread computes it.
@@ -141,11 +161,49 @@ class TableApp(App[None]):
         self.shown.show()
 
     def action_hint(self) -> None:
-        """Show or hide the hint."""
         self.shown.hint_on = not self.shown.hint_on
         self._show()
 
     def action_belief(self) -> None:
-        """Show or hide the belief about the other hand."""
         self.shown.belief_on = not self.shown.belief_on
         self._show()
+
+
+class Page(ModalScreen[None]):
+    """A text to read, closed by any of several common keys or a click."""
+
+    BINDINGS = [Binding("escape,enter,q,question_mark,f1", "app.pop_screen", "Back")]  # noqa: RUF012
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._text = text
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(classes="dialog"):
+            yield Static(self._text + "\n\nEscape goes back to the game.", markup=False)
+
+    def on_click(self, event: Click) -> None:
+        self.app.pop_screen()
+
+
+class ChoiceDialog(ModalScreen[str | None]):
+    """A dialog that returns one of several names, or None if the player cancels."""
+
+    BINDINGS = [Binding("escape,q", "dismiss", "Back")]  # noqa: RUF012
+
+    def __init__(self, question: str, names: list[str], chosen: str) -> None:
+        super().__init__()
+        self._question, self._names, self._chosen = question, names, chosen
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(classes="dialog"):
+            yield Static(self._question, markup=False)
+            yield OptionList(*self._names, markup=False)
+
+    def on_mount(self) -> None:
+        options = self.query_one(OptionList)
+        options.highlighted = self._names.index(self._chosen) if self._chosen in self._names else 0
+        options.focus()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(self._names[event.option_index])

@@ -1,6 +1,6 @@
 """Descriptions of a game, and the game as plain text.
 
-`describe` and `text` are pure functions of a game's state record; `gin_env.ui.picture` draws the result of
+`describe` and `text` are pure functions of a game's state; `gin_env.ui.picture` draws the result of
 `describe`.
 """
 
@@ -81,35 +81,29 @@ def describe(
     last_hand: np.void | None = None,
     names: Sequence[str] = PLAYERS,
 ) -> Table:
-    """Return the part of a game (a record of `state.STATE`) that `viewer` can see; None sees both hands.
+    """Return the part of a game's state (`state.STATE`) that `viewer` can see; None sees both hands.
 
-    `last_hand` (a `HAND_RESULT` record) is the result of the previous hand; `names` are the players' names.
+    `last_hand` (`HAND_RESULT`) is the result of the previous hand; `names` are the players' names.
     The stock is never visible; after a knock both hands are visible to everyone.
     """
     public = game["public"]
     view = np.zeros(1, VIEW)
     view["public"] = public
     events = PlayerView.of_array(view).history()
-    stock = int(public["stock_left"])
-    turn = f"turn {int(public['turn']) + (public['phase'] != OVER)}"
+    turn, limit = int(public["turn"]) + (public["phase"] != OVER), limit_if_varying(public)
+    knock = "" if limit is None else f", knock at {limit}"
     return Table(
         hands=[_describe_hand(game, player, viewer, names[player]) for player in range(2)],
         names=names,
-        title=f"hand {int(public['hand_number']) + 1}, {turn}{_limit(public)}",
+        title=f"hand {int(public['hand_number']) + 1}, turn {turn}{knock}",
         scores=public["scores"].tolist(),
         target=int(public["rules"]["target_score"]),
-        stock=stock,
+        stock=int(public["stock_left"]),
         pile=discard_pile(int(public["first_upcard"]), events),
         taken=int(public["taken"]),
         now=_now(public, names),
         last=_last(game, events, viewer, last_hand, names),
     )
-
-
-def _limit(public: np.void) -> str:
-    """Return the limit for knocking in words, if it differs from hand to hand."""
-    limit = limit_if_varying(public)
-    return "" if limit is None else f", knock at {limit}"
 
 
 def _describe_hand(game: np.void, player: int, viewer: int | None, name: str) -> Hand:

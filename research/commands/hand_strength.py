@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from gin_env.commands.options import (
-    DataEstimator,
     Ray,
     RulesOption,
     WorkerCount,
@@ -18,6 +17,7 @@ from gin_env.commands.options import (
 from gin_env.support.atomic import check_targets
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
+DataEstimator = Annotated[str, typer.Option(help="Estimator of the opponent's hand in the data")]
 
 
 @app.callback()

@@ -10,7 +10,6 @@ import typer
 from tqdm import tqdm
 
 from gin_env.commands.options import (
-    DataEstimator,
     Ray,
     RulesOption,
     WorkerCount,
@@ -19,6 +18,7 @@ from gin_env.commands.options import (
     workers_of,
 )
 from gin_env.support.atomic import check_folder, check_targets
+from research.commands.hand_strength import DataEstimator
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 

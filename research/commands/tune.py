@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gin_env.commands.options import Json, Resume, RulesOption, progress_bar, resumable, say, say_written
+from gin_env.commands.options import Json, Resume, RulesOption, progress_bar, resumable, say, write_outputs
 from gin_env.support.atomic import check_targets
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
@@ -74,8 +74,8 @@ def tune_tonic(
                 say(f"{100 * candidate.mean_win_rate:7.2f} {rates}  {candidate.bot}", json)
         if result.head_to_head is not None:
             say(f"\n{result.head_to_head}", json)
-        if json is not None:
-            result.save(json)
-        if plot is not None:
-            tonic.draw_trials(result, plot)
-        say_written(csv, json, plot)
+        write_outputs(
+            (csv, lambda _: None),  # written during the search
+            (json, result.save),
+            (plot, lambda file: tonic.draw_trials(result, file)),
+        )

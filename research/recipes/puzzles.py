@@ -20,7 +20,7 @@ from gin_env.game.cards import NUM_CARDS, card_text
 from gin_env.observations.views import PlayerView
 from gin_env.support.version import __version__
 from gin_env.ui.adviser import Adviser
-from gin_env.ui.seat import action_name, describe_seat
+from gin_env.ui.visible_table import action_name, visible_table
 from gin_env.ui.web import page
 
 PLAYERS = (("policy", "simple"), ("tonic", "policy"), ("simple", "tonic"), ("marjj", "policy-1"))
@@ -80,17 +80,17 @@ def _puzzle(view: PlayerView, bots: dict[str, Any], quick: Adviser, sure: Advise
         return None
     upcard, hand = int(view.array["public"]["upcard"][0]), int(view.hands[0])
     chosen = {name: int(bot.act(view)[0]) for name, bot in bots.items()}
-    seat = describe_seat(view, OPPONENT)
+    visible = visible_table(view, OPPONENT)
     return {
         "position": str(view),
-        "hand": page.groups(seat.hand),
-        "known": page.codes(seat.known),
-        "closed": seat.closed,
-        "pile": page.codes(seat.pile),
-        "new": page.code(seat.taken),
-        "stock": seat.stock,
-        "scores": [seat.own_score, seat.opponent_score],
-        "turns": page.turns(seat.turns),
+        "hand": page.groups(visible.hand),
+        "known": page.codes(visible.known),
+        "closed": visible.closed,
+        "pile": page.codes(visible.pile),
+        "new": page.code(visible.taken),
+        "stock": visible.stock,
+        "scores": [visible.own_score, visible.opponent_score],
+        "turns": page.turns(visible.turns),
         "moves": {
             str(action): action_name(action, upcard, hand=hand)
             for action in np.flatnonzero(view.masks()[0]).tolist()

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from gin_env import agents, estimators, play_match
 from gin_env.batch import Games
 from gin_env.cli import app
-from gin_env.commands import warm_up
+from gin_env.commands.compile import parts
 
 pytestmark = pytest.mark.compiled
 
@@ -152,7 +152,7 @@ def test_files_to_write_are_checked_before_anything_is_played(words, monkeypatch
 
 def test_compile_and_estimators_leave_nothing_out(monkeypatch):
     known = [name for name in estimators.names() if name != "omniscient"]
-    compiled = [name for name, _ in warm_up.parts()]
+    compiled = [name for name, _ in parts()]
     assert compiled == ["environments", *agents.names(), *agents.paper_names(), *known]
     compared = []
     monkeypatch.setattr(

@@ -19,8 +19,7 @@ from reference_data import sample_and_whole
 from gin_env import Rules, records
 from gin_env.game.actions import describe, parse
 from gin_env.records import GameRecord, RecordError
-from gin_env.records.lines import from_dict, to_line
-from gin_env.records.reference_logs import from_reference_log
+from gin_env.records.lines import from_dict, from_reference_log, to_line
 
 pytestmark = pytest.mark.compiled
 

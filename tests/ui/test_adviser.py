@@ -17,13 +17,12 @@ from screens import Judge, play_hands
 
 from gin_env import Rules, cards, records
 from gin_env.observations.views import PlayerView
-from gin_env.ui.advice_text import why
-from gin_env.ui.adviser import Advice, Adviser, Move
+from gin_env.ui.adviser import Advice, Adviser, Move, why
 from gin_env.ui.explanations import RankedChoice
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.links import hand_of, link_of
 from gin_env.ui.opponents import OPPONENTS, bot_of, name_of
-from gin_env.ui.review import luck_of, review_hand, totals_of
+from gin_env.ui.review import luck_of, mistakes_of, review_hand, totals_of
 
 REPOSITORY = Path(__file__).parents[2]
 PAIRS = "4C 5C 6C 9H 9S 9D 2H 2S AD KS"
@@ -155,7 +154,7 @@ print(adviser.name, len(adviser.advise(game.view).moves), missing)
 def test_review_adds_up_what_choices_cost():
     game = one_hand()
     review = review_hand(game, game.positions(), 0, 0, Judge())
-    assert [choice.step for choice in review.choices] == [0, 3]
+    assert [choice.position.step for choice in review.choices] == [0, 3]
     assert [choice.lost for choice in review.choices] == [0, 0]
     assert (review.points, len(review.chances)) == (65, 4)
     assert review.chances[0] == 0.5
@@ -164,13 +163,13 @@ def test_review_adds_up_what_choices_cost():
     careless = replace(hand, actions=(*hand.actions[:3], action("AC")), outcome="undecided")
     game = replace(game, hands=(careless,))
     review = review_hand(game, game.positions(), 0, 0, Judge())
-    (mistake,) = review.mistakes
+    (mistake,) = mistakes_of([review])
     assert mistake.lost == pytest.approx((103 - 0) / 10)
     totals = totals_of([review, review])
     assert (totals.num_mistakes, totals.num_choices, totals.accuracy) == (2, 4, 50)
     assert totals.lost == pytest.approx(2 * mistake.lost)
     other = review_hand(game, game.positions(), 0, 1, Judge())
-    assert [choice.step for choice in other.choices] == [1]
+    assert [choice.position.step for choice in other.choices] == [1]
 
 
 @pytest.mark.compiled

@@ -23,12 +23,11 @@ from rich.text import Text
 
 from gin_env import Rules, estimators
 from gin_env.records import GameRecord
-from gin_env.ui import picture, replay_drawing, replay_text, text
+from gin_env.ui import picture, replay_view, review, text
 from gin_env.ui import play_drawing as draw
-from gin_env.ui.reveal import describe_reveal, describe_showdown
-from gin_env.ui.review import review_hand
-from gin_env.ui.review_text import review_text
-from gin_env.ui.seat import both_turns, describe_seat, heat_map, last_turn
+from gin_env.ui.reveal import describe_showdown
+from gin_env.ui.review import review_hand, review_text
+from gin_env.ui.visible_table import both_turns, heat_map, last_turn, visible_table
 from gin_env.ui.web import page
 
 FILE = Path(__file__).parents[1] / "data" / "drawings.txt"
@@ -40,8 +39,8 @@ def drawings() -> Iterator[tuple[str, list[Text | object]]]:
     """Yield a name and what is drawn, of positions, ends of hands and recorded games."""
     table = Table(*HANDS, "KS", "9C 8C 7C")
     for place, moves in enumerate((["pass"], ["pass", "draw"], ["KD", "take"], ["KC", "draw"])):
-        yield from seats(f"after {moves[-1]} {place}", table.play(*moves), boxes=place == 2)
-    yield from seats("Oklahoma", Table(*HANDS, "3S", rules=Rules.preset("oklahoma")).play("take"), False)
+        yield from both_views(f"after {moves[-1]} {place}", table.play(*moves), boxes=place == 2)
+    yield from both_views("Oklahoma", Table(*HANDS, "3S", rules=Rules.preset("oklahoma")).play("take"), False)
     for knocker, rules in ((0, BOXES), (1, None)):
         ended = Table(*HANDS[:: 1 - 2 * knocker], "KS", "9C 8C 7C", dealer=1 - knocker, rules=rules)
         table.games.state["public"]["scores"] = 57, 88
@@ -64,28 +63,28 @@ def coarse(pixels: np.ndarray) -> list[str]:
     return [row.tobytes().hex() for row in np.asarray(cells)]
 
 
-def seats(name: str, table: Table, boxes: bool) -> Iterator[tuple[str, list[Text | object]]]:
+def both_views(name: str, table: Table, boxes: bool) -> Iterator[tuple[str, list[Text | object]]]:
     """Yield what both players see of a position; player 1 in letters."""
     views = [table.games.views(ONE_GAME, player) for player in (0, 1)]
-    both = [describe_seat(view, "tonic", letters=player == 1) for player, view in enumerate(views)]
-    for player, (seat, view) in enumerate(zip(both, views, strict=True)):
-        letters, played = player == 1, seat.hand[-1].cards[0] if seat.my_turn else None
+    both = [visible_table(view, "tonic", letters=player == 1) for player, view in enumerate(views)]
+    for player, (shown, view) in enumerate(zip(both, views, strict=True)):
+        letters, played = player == 1, shown.hand[-1].cards[0] if shown.my_turn else None
         yield (
             f"{name}, player {player}",
             [
-                draw.title_line(seat, "tonic", 80 if player else 40),
-                draw.their_hand(seat, "tonic", letters, boxes, letters),
-                draw.stock_drawing(seat, boxes, letters),
-                draw.upcard_drawing(seat, letters, boxes, letters),
-                draw.pile_drawing(seat, letters, boxes, 4),
-                draw.turn_lines(seat, "a-long-name", "me"),
-                replay_drawing.hand_drawing("ann", seat, seat.my_turn, played, letters, boxes),
-                last_turn(seat, "tonic"),
-                seat.prompt,
+                draw.title_line(shown, "tonic", 80 if player else 40),
+                draw.their_hand(shown, "tonic", letters, boxes, letters),
+                draw.stock_drawing(shown, boxes, letters),
+                draw.upcard_drawing(shown, letters, boxes, letters),
+                draw.pile_drawing(shown, letters, boxes, 4),
+                draw.turn_lines(shown, "a-long-name", "me"),
+                replay_view.hand_drawing("ann", shown, shown.my_turn, played, letters, boxes),
+                last_turn(shown, "tonic"),
+                shown.prompt,
                 text.text(table.games.state[0], player),
             ],
         )
-        if seat.my_turn:
+        if shown.my_turn:
             advice = Judge().advise(view)
             yield (
                 f"{name}, player {player}, advice",
@@ -94,7 +93,7 @@ def seats(name: str, table: Table, boxes: bool) -> Iterator[tuple[str, list[Text
                     page.hint(advice, view, "tonic"),
                 ],
             )
-    yield f"{name}, last move", [replay_drawing.last_move(both_turns(*both), ("ann", "bob"))]
+    yield f"{name}, last move", [replay_view.last_move(both_turns(*both), ("ann", "bob"))]
 
 
 def endings(name: str, table: Table) -> Iterator[tuple[str, list[Text | object]]]:
@@ -104,11 +103,10 @@ def endings(name: str, table: Table) -> Iterator[tuple[str, list[Text | object]]
         view, both = table.games.views(ONE_GAME, player), (hands[player], hands[1 - player])
         letters = large = player == 1
         shown = describe_showdown(view, both, "tonic", letters)
-        stages = describe_reveal(view, both, "tonic", letters)
         for boxes in (False, True):
             drawn = draw.showdown_lines(shown, "tonic", letters, boxes, large=large)
             yield f"{name}, player {player}, boxes {boxes}", [drawn]
-        yield f"{name}, player {player}, stages", [stage._asdict() for stage in stages]
+        yield f"{name}, player {player}, stages", [stage._asdict() for stage in shown.stages]
 
 
 def recorded(name: str, game: GameRecord) -> Iterator[tuple[str, list[Text | object]]]:
@@ -119,14 +117,14 @@ def recorded(name: str, game: GameRecord) -> Iterator[tuple[str, list[Text | obj
     yield (
         f"{name}, text",
         [
-            replay_text.title(game),
-            *(replay_text.position_text(game, one, 1) for one in positions[-2:]),
-            review_text(game, positions, reviews, "judge"),
+            review.game_title(game),
+            *(review.position_text(game, one, 1) for one in positions[-2:]),
+            review_text(game, reviews, "judge"),
             draw.sheet_lines(game, "a-long-opponent"),
         ],
     )
     yield f"{name}, page", [*shown.pop("steps")[-2:], shown]
-    yield f"{name}, review", [page.review(game, positions, reviews, Judge())]
+    yield f"{name}, review", [page.review(game, reviews, Judge())]
 
 
 def in_lines(parts: list[Text | object]) -> str:

@@ -50,7 +50,7 @@ def test_self_play_numbers_the_bots(monkeypatch):
     names = []
     monkeypatch.setattr(picture, "image", lambda game, names_=None, **given: names.append(given["names"]))
     next(animation.hand_pictures("simple", "simple", 1))
-    assert names == [["simple 1", "simple 2"]]
+    assert names == [("simple 1", "simple 2")]
 
 
 def test_gif_has_every_picture_and_holds_the_last(tmp_path):

@@ -75,14 +75,14 @@ def test_human_game_matches_the_seeded_game():
     assert len(dealers) > 2
     for (dealer, winner), (following, _) in pairwise(dealers):
         assert following == (dealer if winner < 0 else 1 - dealer)
-    with pytest.raises(RuntimeError, match="no next hand"):
+    with pytest.raises(ValueError, match="no next hand"):
         game.next_hand()
 
 
 def test_illegal_and_out_of_turn_actions_change_nothing():
     game = HumanGame(Plain(), SEED)
     to_move(game)
-    with pytest.raises(RuntimeError, match="not the bot's turn"):
+    with pytest.raises(ValueError, match="not the bot's turn"):
         game.let_bot_act()
     before = list(game.actions)
     with pytest.raises(IllegalActionError, match="in the phase"):

@@ -24,8 +24,9 @@ from gin_env.records import read_one
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.play_app import PlayApp
 from gin_env.ui.play_drawing import heat_style
-from gin_env.ui.seat import action_name, describe_seat
+from gin_env.ui.play_view import PlayView
 from gin_env.ui.statistics import Statistics
+from gin_env.ui.visible_table import action_name, visible_table
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +44,9 @@ def on_screen(
         await settle(app, pilot)
         await steps(app, pilot)
 
-    return run_screen(PlayApp(game or HumanGame("simple", SEED), bot_delay=0, **options), settled, size)
+    of_app = {name: options.pop(name) for name in ("save_to", "finished", "resumed") if name in options}
+    table = PlayView(game or HumanGame("simple", SEED), **options)
+    return run_screen(PlayApp(table, bot_delay=0, **of_app), settled, size)
 
 
 async def settle(app: PlayApp, pilot) -> None:
@@ -62,7 +65,7 @@ def keys_of(game: HumanGame, action: int) -> list[str]:
     simple = {DRAW_STOCK: "s", DRAW_UPCARD: "u", PASS: "p"}
     if action in simple:
         return [simple[action]]
-    cards = [card for group in describe_seat(game.view, "").hand for card in group.cards]
+    cards = [card for group in visible_table(game.view, "").hand for card in group.cards]
     return [
         "1234567890-"[cards.index(action % KNOCK)].replace("-", "minus"),
         "k" if action >= KNOCK else "enter",
@@ -111,7 +114,7 @@ def test_keys_draw_select_and_discard():
         await press(app, pilot, "enter")
         assert "Choose a card first" in text_of(app)
         await press(app, pilot, "left", "right", "left")
-        chosen = [card for group in describe_seat(app.game.view, "").hand for card in group.cards][-1]
+        chosen = [card for group in visible_table(app.game.view, "").hand for card in group.cards][-1]
         assert "Enter discards it" in text_of(app)
         await press(app, pilot, "d")
         assert chosen in app.game.actions
@@ -126,7 +129,7 @@ def test_mouse_draws_selects_and_discards():
         assert await pilot.click("#stock")
         await settle(app, pilot)
         assert app.game.actions[-1] == DRAW_STOCK
-        cards = [card for group in describe_seat(app.game.view, "").hand for card in group.cards]
+        cards = [card for group in visible_table(app.game.view, "").hand for card in group.cards]
         for _ in range(2):
             await pilot.click(".card", offset=(4 * 10 + 2, 1))
             await settle(app, pilot)
@@ -329,7 +332,7 @@ def test_layout_fits_each_terminal_size(size, shown, hidden):
         assert [words for words in shown if words not in said] == []
         assert [words for words in hidden if words in said] == []
         if "too small" not in said:
-            cards = [card for group in describe_seat(app.game.view, "", True).hand for card in group.cards]
+            cards = [card for group in visible_table(app.game.view, "", True).hand for card in group.cards]
             assert len([place for place in app.query(".card") if place.region.right <= size[0]]) >= len(cards)
 
     on_screen(steps, size=size)
@@ -486,7 +489,7 @@ def test_slow_opponent_does_not_block_the_screen():
         assert len(app.game.actions) > len(before)
         assert "is thinking" not in text_of(app)
 
-    run_screen(PlayApp(HumanGame(slow, SEED), bot_delay=0), steps)
+    run_screen(PlayApp(PlayView(HumanGame(slow, SEED)), bot_delay=0), steps)
 
 
 # --- Statistics -------------------------------------------------------------------------------------------

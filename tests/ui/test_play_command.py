@@ -155,7 +155,7 @@ def test_missing_textual_names_the_extra():
     program = (
         "import sys\n"
         "sys.modules['textual'] = None\n"
-        "import gin_env, gin_env.cli, gin_env.ui.seat, gin_env.ui.human_game\n"
+        "import gin_env, gin_env.cli, gin_env.ui.visible_table, gin_env.ui.human_game\n"
         "sys.argv = ['gin-rummy', 'play']\n"
         "gin_env.cli.main()\n"
     )

@@ -15,9 +15,8 @@ from gin_env import Rules, agents, cards, cli, play_match, records
 from gin_env.agents import Agent
 from gin_env.observations.views import PlayerView
 from gin_env.ui import opinions
-from gin_env.ui.explanation_text import bots_text, explanation, legend
-from gin_env.ui.explanations import RankedChoice, choices
-from gin_env.ui.replay_text import position_text, title
+from gin_env.ui.explanations import RankedChoice, bots_text, choices, explanation, legend
+from gin_env.ui.review import game_title, position_text
 
 pytestmark = pytest.mark.compiled
 
@@ -173,9 +172,11 @@ def test_policy_plays_the_most_probable_legal_action(steps):
 
 
 def test_title_describes_the_end_of_the_game():
-    assert title(one_hand()) == ("ann (player_0) against bob (player_1), a single hand: ann won, 65 : 0.")
-    assert "a game to 100: interrupted, 65 : 0." in title(two_hands_of_a_game())
-    assert "nobody won, 0 : 0" in title(one_hand("void, 0 deals"))
+    assert game_title(one_hand()) == (
+        "ann (player_0) against bob (player_1), a single hand: ann won, 65 : 0."
+    )
+    assert "a game to 100: interrupted, 65 : 0." in game_title(two_hands_of_a_game())
+    assert "nobody won, 0 : 0" in game_title(one_hand("void, 0 deals"))
 
 
 def test_position_shows_hands_and_the_move():
@@ -219,7 +220,7 @@ def file(tmp_path):
 def test_whole_game_is_printed(file):
     game = records.read_one(file, 2)
     said = run("replay", file, "--game", 2, "--plain", "--judge", "none")
-    assert said.startswith(title(game))
+    assert said.startswith(game_title(game))
     count = len(opinions.decisions(game))
     assert [said.count(f"step {step}: ") for step in (1, count, count + 1)] == [1, 1, 0]
     assert "accuracy" not in said

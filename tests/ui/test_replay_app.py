@@ -21,10 +21,10 @@ from gin_env.game.state import NO_CARD
 from gin_env.records import GameRecord
 from gin_env.ui import replay_app
 from gin_env.ui.replay_app import ReplayApp
-from gin_env.ui.replay_text import title
-from gin_env.ui.review import Choice, mistakes_of, review_hand
-from gin_env.ui.seat import action_name
+from gin_env.ui.replay_view import ReplayView
+from gin_env.ui.review import Choice, game_title, mistakes_of, review_hand
 from gin_env.ui.text import describe as describe_table
+from gin_env.ui.visible_table import action_name
 
 
 @pytest.fixture(scope="module")
@@ -35,9 +35,11 @@ def game(tmp_path_factory) -> GameRecord:
     return records.read_one(path, 1)
 
 
-def on_screen(steps: Steps, game: GameRecord, size: tuple[int, int] = LARGE, **options) -> ReplayApp:
+def on_screen(
+    steps: Steps, game: GameRecord, size: tuple[int, int] = LARGE, most: int = 10, **options
+) -> ReplayApp:
     """Run these steps at a replay screen."""
-    return run_screen(ReplayApp(game, **options), steps, size)
+    return run_screen(ReplayApp(ReplayView(game, **options), most), steps, size)
 
 
 @pytest.fixture(autouse=True)
@@ -143,7 +145,7 @@ def test_hand_scoring_names_both_players():
             "ann (player_0) against bob (player_1), a single hand: ann won, 65 : 0.",
         ):
             assert words in said
-        assert title(one_hand()) in said
+        assert game_title(one_hand()) in said
 
     on_screen(steps, one_hand(), (120, 40))
 
@@ -178,14 +180,14 @@ def test_keys_jump_to_the_worst_moves_in_order(game):
     async def steps(app, pilot):
         for expected in (worst[0], worst[1], worst[2]):
             await press(pilot, "w")
-            place = app.shown.place_of(expected)
+            place = app.shown.decisions[expected.number - 1]
             check_position(app, place)
             assert app.shown.place == place
             assert f"This loses {expected.lost:.1f} points" in part_of(app, "opinion-text")
         await press(pilot, "W")
-        assert app.shown.place == app.shown.place_of(worst[1])
+        assert app.shown.place == app.shown.decisions[worst[1].number - 1]
         await press(pilot, *["w"] * (len(worst) + 2))
-        assert app.shown.place == app.shown.place_of(worst[-1])
+        assert app.shown.place == app.shown.decisions[worst[-1].number - 1]
 
     on_screen(steps, game)
 
@@ -201,14 +203,14 @@ def test_review_table_jumps_to_each_mistake(game):
         rows = [line for line in said.splitlines() if re.search(r"  \d+\.\d +▎", line)]
         assert len(rows) == 3
         for row, one in zip(rows, worst, strict=False):
-            assert row.split()[2] == str(1 + app.shown.decisions.index(app.shown.place_of(one)))
+            assert row.split()[2] == str(one.number)
             assert f"{one.lost:.1f}" in row
         await press(pilot, "home", "down", "enter")
-        assert app.shown.place == app.shown.place_of(worst[1])
+        assert app.shown.place == app.shown.decisions[worst[1].number - 1]
         await press(pilot, "w")
-        assert app.shown.place == app.shown.place_of(worst[2])
+        assert app.shown.place == app.shown.decisions[worst[2].number - 1]
         await press(pilot, "t", "escape")
-        assert app.shown.place == app.shown.place_of(worst[2])
+        assert app.shown.place == app.shown.decisions[worst[2].number - 1]
 
     on_screen(steps, game, most=3)
 
@@ -236,7 +238,7 @@ def test_game_without_a_mistake_says_so(game, monkeypatch):
 
 def test_hint_compares_the_played_move_with_the_best(game):
     async def steps(app, pilot):
-        place = app.shown.place_of(mistakes(game)[0])
+        place = app.shown.decisions[mistakes(game)[0].number - 1]
         app.action_go_to(place)
         await press(pilot, "h")
         side = part_of(app, "opinion-text")
@@ -423,7 +425,7 @@ def test_command_opens_the_screen_in_a_terminal(file, game, monkeypatch):
     assert (result.exception, result.output) == (None, "")
     assert [app.shown.game for app in opened] == [game]
     said = CliRunner().invoke(cli.app, ["replay", str(file), "--judge", "none", "--plain"])
-    assert said.output.startswith(title(game))
+    assert said.output.startswith(game_title(game))
     assert len(opened) == 1
 
 
@@ -445,7 +447,7 @@ def test_browser_replay_is_served_at_the_given_address(file, monkeypatch):
 def test_missing_terminal_prints_the_text_and_the_reason(file, game, monkeypatch):
     monkeypatch.delenv("TEXTUAL_DRIVER", raising=False)
     said = CliRunner().invoke(cli.app, ["replay", str(file), "--judge", "none"])
-    assert said.stdout.startswith(title(game))
+    assert said.stdout.startswith(game_title(game))
     assert said.stderr == "plain text: the screen needs a terminal for input and output\n"
 
 
@@ -453,5 +455,5 @@ def test_missing_textual_prints_the_text_and_names_the_extra(file, game, monkeyp
     monkeypatch.setitem(sys.modules, "textual", None)
     monkeypatch.setitem(os.environ, "TEXTUAL_DRIVER", "any")
     said = CliRunner().invoke(cli.app, ["replay", str(file), "--judge", "none"])
-    assert said.stdout.startswith(title(game))
+    assert said.stdout.startswith(game_title(game))
     assert said.stderr == 'plain text: the screen needs Textual (pip install "gin-env[play]")\n'

@@ -29,11 +29,9 @@ from gin_env.game.cards import card_id, card_text
 from gin_env.game.rules import Rules
 from gin_env.ui.card_art import card_sheet
 from gin_env.ui.human_game import HumanGame
-from gin_env.ui.review import review_hand, totals_of
-from gin_env.ui.review_text import review_text
-from gin_env.ui.web import offers, page, server, sessions
-from gin_env.ui.web.security import MAX_BODY
-from gin_env.ui.web.server import STATIC, create_app, serve, web_address
+from gin_env.ui.review import review_hand, review_text, totals_of
+from gin_env.ui.web import page, server, sessions
+from gin_env.ui.web.server import MAX_BODY, STATIC, create_app, serve, web_address
 from gin_env.ui.web.table_api import TableApi
 
 ORIGIN = "http://127.0.0.1:8000"
@@ -254,7 +252,7 @@ def test_only_offered_opponents_and_rules_can_be_chosen(choice, values):
 def test_levels_that_need_torch_are_available_only_with_it(monkeypatch, torch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: torch)
     needy = BOTS.names(needs_torch=True)
-    for one in offers.opponents("simple"):
+    for one in page.opponents("simple"):
         assert one["available"] == (torch is not None or one["bot"] not in needy), one
 
 
@@ -347,7 +345,7 @@ def test_review_of_a_hand_is_that_of_the_terminal():
     assert (mine["mistakes"], mine["num_choices"], mine["accuracy"]) == (*totals[3:], totals.accuracy)
     assert mine["chances"] == found.chances
     assert [move["lost"] for move in mine["moves"]] == [choice.lost for choice in found.choices]
-    said = review_text(record, record.positions(), [found], "judge")
+    said = review_text(record, [found], "judge")
     assert f"{mine['points']} points" in said
     assert f"Choices: {mine['choices']} in {mine['mistakes']} mistakes" in said
     worst = max(mine["moves"], key=lambda move: move["lost"])
@@ -521,7 +519,7 @@ def test_games_in_memory_and_on_disk_are_limited(tmp_path, monkeypatch):
         return started
 
     first, *_ = play(4)
-    assert len(api._sessions) == 3
+    assert len(api._sessions._sessions) == 3
     assert (
         first.ask("table")["version"] == first.state["version"]
     )  # the games of a stranger did not delete it

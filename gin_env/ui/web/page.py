@@ -11,60 +11,77 @@ from typing import Any
 
 from gin_env.estimators.base import Estimator
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, PASS
-from gin_env.game.cards import NUM_CARDS, NUM_RANKS, SUITS, card_text
+from gin_env.game.cards import NUM_CARDS, NUM_RANKS, card_text
+from gin_env.game.rules import Rules
 from gin_env.game.state import NO_CARD
+from gin_env.game.words import rules_in_words
 from gin_env.observations.views import PlayerView
 from gin_env.records import GameRecord, Position
-from gin_env.ui.advice_text import Line, lines_of, why
-from gin_env.ui.adviser import Advice, Adviser
-from gin_env.ui.discards import discard_options
+from gin_env.ui.adviser import Advice, Adviser, lines_of, why
 from gin_env.ui.human_game import EndedHand, HumanGame
 from gin_env.ui.links import link_of
+from gin_env.ui.opponents import OPPONENTS, find_opponent
 from gin_env.ui.reveal import (
-    Stage,
+    Showdown,
     describe_boxes,
-    describe_reveal,
     describe_showdown,
     ended_hands,
     game_result,
     outcome_word,
 )
-from gin_env.ui.review import Choice, HandReview, totals_of
-from gin_env.ui.review_text import player_name, position_of, signed
-from gin_env.ui.seat import YOU, Turn, action_name, both_turns, describe_seat, last_turn, per_cent
+from gin_env.ui.review import HandReview, player_name, player_names, signed, totals_of
 from gin_env.ui.text import Group
+from gin_env.ui.visible_table import (
+    YOU,
+    Turn,
+    action_name,
+    both_turns,
+    discard_options,
+    heat_map,
+    last_turn,
+    visible_table,
+)
 
 Json = dict[str, Any]
+TITLES = {
+    "eaai": "Gin Rummy",
+    "bicycle": "Bicycle rules",
+    "oklahoma": "Oklahoma gin",
+    "straight": "Straight gin",
+    "palace": "Gin Rummy Palace",
+}
+"""Titles of the presets that are offered."""
+FROM_COMMAND_LINE = "From the command line"
 
 
 def table(game: HumanGame) -> Json:
     """Return the whole table: the hand in progress or its end, the scores and the previous hands."""
     view, ended = game.view, game.ended
     opponent = game.opponent_name
-    seat = describe_seat(view, opponent)
+    visible = visible_table(view, opponent)
     scores = view.array["public"]["scores"][0].tolist()
     return {
         "opponent": opponent,
         "bot": game.opponent,
         "scores": scores,
-        "target": seat.target,
+        "target": visible.target,
         "rules": game.rules.text,
         "limit": int(view.array["public"]["knock_limit"][0]),
         "boxes": describe_boxes(view, opponent),
-        "hand_number": seat.hand_number,
-        "dealer": 0 if seat.dealt_by_me else 1,
-        "hand": groups(seat.hand),
-        "deadwood": seat.deadwood,
-        "new": code(seat.taken),
-        "closed": seat.closed,
-        "known": codes(seat.known),
-        "upcard": code(seat.upcard),
-        "pile": codes(seat.pile),
-        "stock": seat.stock,
+        "hand_number": visible.hand_number,
+        "dealer": 0 if visible.dealt_by_me else 1,
+        "hand": groups(visible.hand),
+        "deadwood": visible.deadwood,
+        "new": code(visible.taken),
+        "closed": visible.closed,
+        "known": codes(visible.known),
+        "upcard": code(visible.upcard),
+        "pile": codes(visible.pile),
+        "stock": visible.stock,
         "waits_for_bot": game.waits_for_bot,
-        "prompt": seat.prompt,
-        "last": last_turn(seat, opponent),
-        "turns": turns(seat.turns),
+        "prompt": visible.prompt,
+        "last": last_turn(visible, opponent),
+        "turns": turns(visible.turns),
         "actions": _actions(view, game.legal()),
         "end": None if ended is None else _end(game, ended),
         "sheet": score_sheet(game.record()),
@@ -82,20 +99,20 @@ def _actions(view: PlayerView, legal: list[int]) -> Json:
 
 def _end(game: HumanGame, ended: EndedHand) -> Json:
     opponent = game.opponent_name
-    shown = describe_showdown(ended.view, ended.hands, opponent)
-    return {
-        "headline": shown.headline,
-        "stages": [_stage(stage) for stage in describe_reveal(ended.view, ended.hands, opponent)],
-        "game_over": _game_over(game, opponent) if game.is_over else None,
-    }
+    game_over = _game_over(game, opponent) if game.is_over else None
+    return _showdown(describe_showdown(ended.view, ended.hands, opponent)) | {"game_over": game_over}
 
 
-def _stage(stage: Stage) -> Json:
-    return {
-        "text": stage.text,
-        "hands": [groups(stage.own_groups), groups(stage.opponent_groups)],
-        "laid_off": codes(stage.laid_off),
-    }
+def _showdown(shown: Showdown) -> Json:
+    stages = [
+        {
+            "text": stage.text,
+            "hands": [groups(stage.own_groups), groups(stage.opponent_groups)],
+            "laid_off": codes(stage.laid_off),
+        }
+        for stage in shown.stages
+    ]
+    return {"headline": shown.headline, "stages": stages}
 
 
 def score_sheet(record: GameRecord) -> list[Json]:
@@ -141,12 +158,11 @@ def comparison(advice: Advice, view: PlayerView, opponent: str, played: int | No
     return {
         "text": lines[0].move,
         "why": why(advice, view, opponent, played),
-        "moves": [_line(line, advice, played) for line in lines],
+        "moves": [
+            line._asdict() | {"best": line.action == advice.best.action, "played": line.action == played}
+            for line in lines
+        ],
     }
-
-
-def _line(line: Line, advice: Advice, played: int | None) -> Json:
-    return line._asdict() | {"best": line.action == advice.best.action, "played": line.action == played}
 
 
 def belief(estimator: Estimator, view: PlayerView, truth: int | None = None) -> Json:
@@ -154,14 +170,11 @@ def belief(estimator: Estimator, view: PlayerView, truth: int | None = None) -> 
 
     `truth` is the opponent's hand as a mask, once it may be shown.
     """
-    chances = estimator.estimate(view)[0].tolist()
-    rows = []
-    for suit, letter in enumerate(SUITS):
-        first = suit * NUM_RANKS
-        row: Json = {"suit": letter, "chances": list(map(per_cent, chances[first : first + NUM_RANKS]))}
-        if truth is not None:
+    chances = heat_map(estimator.estimate(view)[0].tolist(), letters=True)
+    rows: list[Json] = [{"suit": suit, "chances": cells} for suit, cells in chances]
+    if truth is not None:
+        for first, row in zip(range(0, NUM_CARDS, NUM_RANKS), rows, strict=True):
             row["held"] = [bool(truth >> first + rank & 1) for rank in range(NUM_RANKS)]
-        rows.append(row)
     return {"rows": rows}
 
 
@@ -173,9 +186,7 @@ def replay(record: GameRecord, positions: Iterable[Position], hand: int, me: str
 
     `me` is what a person in the record is called.
     """
-    names = player_name(record, 0, me), player_name(record, 1, me)
-    if names[0] == names[1]:
-        names = (f"{names[0]} 1", f"{names[1]} 2")
+    names = player_names(record, me)
     here = [position for position in positions if position.hand == hand]
     return {
         "names": list(names),
@@ -191,7 +202,7 @@ def replay(record: GameRecord, positions: Iterable[Position], hand: int, me: str
 
 
 def _replay_step(position: Position, names: tuple[str, str]) -> Json:
-    first, second = describe_seat(position.view(0), names[1]), describe_seat(position.view(1), names[0])
+    first, second = visible_table(position.view(0), names[1]), visible_table(position.view(1), names[0])
     action = position.action
     step: Json = {
         "hands": [groups(first.hand), groups(second.hand)],
@@ -208,19 +219,17 @@ def _replay_step(position: Position, names: tuple[str, str]) -> Json:
     }
     if position.over:
         hands = tuple(position.state["private"]["hand"][0].tolist())
-        shown = describe_showdown(position.view(0), hands, names[1], me=names[0])
-        stages = describe_reveal(position.view(0), hands, names[1], me=names[0])
-        step["end"] = {"headline": shown.headline, "stages": [_stage(stage) for stage in stages]}
+        step["end"] = _showdown(describe_showdown(position.view(0), hands, names[1], me=names[0]))
     return step
 
 
-def review(game: GameRecord, positions: list[Position], reviews: list[HandReview], adviser: Adviser) -> Json:
+def review(game: GameRecord, reviews: list[HandReview], adviser: Adviser) -> Json:
     """Return the reviews of one hand, one for each player whose choices were judged."""
     judge = {"judge": adviser.label, "worlds": adviser.num_worlds}
-    return judge | {"players": [_review(game, positions, one) for one in reviews]}
+    return judge | {"players": [_review(game, one) for one in reviews]}
 
 
-def _review(game: GameRecord, positions: list[Position], one: HandReview) -> Json:
+def _review(game: GameRecord, one: HandReview) -> Json:
     totals = totals_of([one])
     opponent = player_name(game, 1 - one.player, "the player")
     return {
@@ -233,14 +242,12 @@ def _review(game: GameRecord, positions: list[Position], one: HandReview) -> Jso
         "num_choices": totals.num_choices,
         "accuracy": totals.accuracy,
         "chances": one.chances,
-        "moves": [_choice(positions, choice, opponent) for choice in one.choices],
+        "moves": [
+            comparison(choice.advice, choice.position.view(), opponent, choice.played.action)
+            | {"step": choice.position.step, "lost": choice.lost, "mistake": choice.is_mistake}
+            for choice in one.choices
+        ],
     }
-
-
-def _choice(positions: list[Position], choice: Choice, opponent: str) -> Json:
-    view = position_of(positions, choice).view()
-    compared = comparison(choice.advice, view, opponent, choice.played.action)
-    return compared | {"step": choice.step, "lost": choice.lost, "mistake": choice.is_mistake}
 
 
 def turns(played: list[Turn]) -> list[Json]:
@@ -264,3 +271,67 @@ def codes(cards: list[int]) -> list[str]:
 def code(card: int) -> str | None:
     """Return a card as a code; None for no card."""
     return None if card == NO_CARD else card_text(card)
+
+
+# --- The dialog for a new game -------------------------------------------------------------------------
+
+
+def opponents(own: str) -> list[Json]:
+    """Return the opponents to choose from; `own` is the bot named on the command line."""
+    offered = [one._asdict() | {"available": one.available} for one in OPPONENTS]
+    if find_opponent(own) is None:
+        offered.append(
+            {"name": own, "level": FROM_COMMAND_LINE, "bot": own, "rating": None, "available": True}
+        )
+    return offered
+
+
+def variants(own: Rules) -> dict[str, Rules]:
+    """Return the rules to choose from by their text; `own` are the rules of the command line."""
+    titled = [rules for name, rules in Rules.presets().items() if name in TITLES]
+    return {rules.text: rules for rules in (*titled, own)}
+
+
+def describe_variants(own: Rules) -> list[Json]:
+    """Return the variants with a title, a summary and all rules in words."""
+    return [
+        {
+            "name": name,
+            "title": TITLES.get(name, FROM_COMMAND_LINE),
+            "summary": summary(rules),
+            "words": rules_for_people(rules),
+        }
+        for name, rules in variants(own).items()
+    ]
+
+
+def rules_for_people(rules: Rules) -> str:
+    """Return the rules in words with the ten as the cards show it."""
+    words = rules_in_words(rules).replace(" TH is the ten of hearts.", "")
+    return words.replace(" T J Q K", " 10 J Q K")
+
+
+def summary(rules: Rules) -> str:
+    """Return the numbers of the rules that players ask for first, in one line.
+
+    Examples
+    --------
+    >>> summary(Rules())
+    '100 points win; knock with 10 or less; gin scores 25, an undercut 25'
+    """
+    if rules.oklahoma:
+        knock = "the first upcard sets the limit for a knock"
+    else:
+        knock = f"knock with {rules.knock_limit} or less" if rules.knock_limit else "no knocking, only gin"
+    parts = [
+        f"{rules.target_score} points win",
+        knock,
+        f"gin scores {rules.gin_bonus}, an undercut {rules.undercut_bonus}",
+    ]
+    if rules.spades_double:
+        parts.append("all double if the first upcard is a spade")
+    if rules.box_bonus:
+        parts.append(f"each hand won scores {rules.box_bonus} more")
+    if rules.game_bonus:
+        parts.append(f"the game {rules.game_bonus} more")
+    return "; ".join(parts)

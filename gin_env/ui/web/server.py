@@ -2,11 +2,16 @@
 
 Pages, scripts and cards are served from memory. Everything that takes time (compiling kernels, bots,
 estimators) runs in threads, so that the page can say what it is waiting for.
+
+The server has no password. A page of another site that is open in the same browser must not reach it, neither
+by a request (`Origin`) nor by a host name that the site points to this computer (`Host`). So `Guard` checks
+every request (own host, own origin, a small body), and adds headers to every response.
 """
 
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import json
 import os
 import signal
@@ -16,6 +21,7 @@ import traceback
 import webbrowser
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from gin_env.ui.card_art import card_sheet
 
@@ -23,15 +29,16 @@ try:
     import uvicorn
     from starlette.applications import Starlette
     from starlette.concurrency import run_in_threadpool
+    from starlette.datastructures import Headers
     from starlette.middleware import Middleware
     from starlette.requests import ClientDisconnect, Request
-    from starlette.responses import JSONResponse, Response
+    from starlette.responses import JSONResponse, PlainTextResponse, Response
     from starlette.routing import Route
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
     from uvicorn.protocols.http.h11_impl import H11Protocol
 except ImportError as error:
     raise ImportError('playing in the browser needs Starlette: pip install "gin-env[play]"') from error
 
-from gin_env.ui.web.security import LOOPBACK, Guard
 from gin_env.ui.web.table_api import Handler, TableApi
 
 STATIC = Path(__file__).parent / "static"
@@ -44,6 +51,19 @@ KINDS = {
     ".svg": "image/svg+xml",
     ".json": "application/json",
 }
+MAX_BODY = 4096
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+LOOPBACK_HEADERS = {"Cross-Origin-Opener-Policy": "same-origin"}
+"""Headers of a server for this computer only; browsers reject them from other addresses without HTTPS."""
 
 
 def create_app(api: TableApi, host: str = "127.0.0.1") -> Starlette:
@@ -82,7 +102,10 @@ def serve(api: TableApi, host: str, port: int) -> None:
     print(f"Gin Rummy is at {address} (Ctrl-C stops it)", file=sys.stderr, flush=True)
     if host not in LOOPBACK:
         print("Anyone who can reach this address can open it, without a password", file=sys.stderr)
-    elif sys.stdout.isatty() and _has_desktop():
+    elif sys.stdout.isatty() and (
+        # A browser would open in a window, not in this terminal.
+        sys.platform in ("darwin", "win32") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+    ):
         webbrowser.open(address)
     config = uvicorn.Config(
         create_app(api, host),
@@ -130,13 +153,6 @@ def web_address(host: str, port: int) -> str:
     if host in ("0.0.0.0", "::", ""):
         host = socket.gethostname()
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
-
-
-def _has_desktop() -> bool:
-    """Return whether a browser would open in a window, not in this terminal."""
-    return sys.platform in ("darwin", "win32") or any(
-        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
-    )
 
 
 def _file(name: str) -> Callable[[Request], Awaitable[Response]]:
@@ -189,3 +205,88 @@ def _answer(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         return JSONResponse(answer, status, headers)
 
     return post
+
+
+# --- Checks of requests --------------------------------------------------------------------------------
+
+
+class Guard:
+    """Middleware that refuses foreign hosts and origins and large bodies, and adds HEADERS.
+
+    Parameters
+    ----------
+    host : the address that is served. At a loopback address only its names are accepted; elsewhere also any
+        IP address and this computer's names.
+    """
+
+    def __init__(self, app: ASGIApp, host: str) -> None:
+        self._app, self._host = app, host
+        headers = HEADERS | (LOOPBACK_HEADERS if host in LOOPBACK else {})
+        self._headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return  # no WebSockets, no lifespan
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", ()), *self._headers]
+            await send(message)
+
+        refusal = self._refusal(scope["method"], Headers(scope=scope))
+        if refusal is None:
+            await self._app(scope, receive, send_with_headers)
+        else:
+            status, reason = refusal
+            await PlainTextResponse(reason + "\n", status)(scope, receive, send_with_headers)
+
+    def _refusal(self, method: str, headers: Headers) -> tuple[int, str] | None:
+        """Status and reason for a request that is refused."""
+        hosts, origins = headers.getlist("host"), headers.getlist("origin")
+        if len(hosts) != 1 or not self._is_own(hosts[0]):
+            return 421, "this host name is not served here"
+        if any(_netloc(origin) != hosts[0].lower() for origin in origins):
+            return 403, "requests from other origins are refused"
+        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none") and (
+            method != "GET" or headers.get("sec-fetch-mode") != "navigate"
+        ):
+            return 403, "requests from other sites are refused"
+        if method not in ("GET", "HEAD"):
+            if not origins:
+                return 403, "a request that changes something needs an Origin"
+            if "transfer-encoding" in headers:  # it overrides the length
+                return 411, "the length of the request is missing"
+            length = headers.get("content-length", "")
+            if not length.isascii() or not length.isdigit():
+                return 411, "the length of the request is missing"
+            if len(length) > 9 or int(length) > MAX_BODY:
+                return 413, f"a request must be at most {MAX_BODY} bytes long"
+        return None
+
+    def _is_own(self, header: str) -> bool:
+        """Return whether a `Host` header names this server; the port can differ if it is forwarded."""
+        try:
+            name = (urlsplit(f"//{header}").hostname or "").lower()
+        except ValueError:
+            return False
+        if self._host.lower() in LOOPBACK:
+            return name in LOOPBACK
+        own = socket.gethostname().lower()
+        return name in (*LOOPBACK, self._host.lower(), own, f"{own}.local") or _is_address(name)
+
+
+def _netloc(origin: str) -> str | None:
+    """Host and port of an origin; None for one that is malformed."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return None
+
+
+def _is_address(name: str) -> bool:
+    """Return whether this is an IP address, which cannot be redirected by DNS."""
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True

@@ -57,9 +57,6 @@ class Sessions:
         self._sessions: dict[str, Session] = {}
         self._lock = threading.Lock()
 
-    def __len__(self) -> int:
-        return len(self._sessions)
-
     def start(self, game: HumanGame, practice: bool, token: str | None = None) -> Session:
         """Return a new session, or a new game in the session of this token."""
         session = Session(token or secrets.token_urlsafe(16), game, practice)

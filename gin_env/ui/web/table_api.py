@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from gin_env import agents
 from gin_env.game.rules import Rules, check_rules
@@ -24,8 +24,8 @@ from gin_env.ui.opinions import chosen_actions
 from gin_env.ui.opponents import OPPONENTS
 from gin_env.ui.positions import position_in_text
 from gin_env.ui.review import HandReview, review_hand, reviewed_players
-from gin_env.ui.seat import YOU, action_name
-from gin_env.ui.web import offers, page
+from gin_env.ui.visible_table import YOU, action_name
+from gin_env.ui.web import page
 from gin_env.ui.web.page import Json
 from gin_env.ui.web.sessions import Session, Sessions
 
@@ -38,15 +38,6 @@ ANYONE = "Player"
 MAX_REVIEWS = 200
 """Reviews in memory."""
 Answered = TypeVar("Answered")
-
-
-class _Replayed(NamedTuple):
-    """A game whose ended hands may be replayed."""
-
-    record: GameRecord
-    positions: list[Position]
-    shared: bool = False
-    """Whether it comes from a link, which holds one hand."""
 
 
 @dataclass
@@ -84,41 +75,23 @@ class TableApi:
         self._sessions = Sessions(self.save_folder, self.finished, self.opponent)
         self._hints, self._reviews = _SharedAdviser(self.hint_bot), _SharedAdviser(self.hint_bot)
         self._reviewed: dict[tuple[Any, ...], list[HandReview]] = {}
-        self._recorded = (
-            None if self.recorded is None else _Replayed(self.recorded, self.recorded.positions())
-        )
         self.ready = threading.Event()
         """Set once the kernels that a table needs are compiled."""
 
     def handlers(self) -> dict[str, Handler]:
         """Return the requests by name."""
-        replay: dict[str, Handler] = {
-            "setup": self.setup,
-            "replay": self.replay,
-            "review": self.review,
-            "analyse": self.analyse,
-        }
-        if self.recorded is not None:
-            return replay
-        table: dict[str, Handler] = {
-            "new": self.new,
-            "table": self.table,
-            "act": self.act,
-            "bot": self.bot,
-            "next": self.next_hand,
-            "undo": self.undo,
-            "hint": self.hint,
-            "belief": self.belief,
-        }
-        return replay | table
+        names = ["setup", "replay", "review", "analyse"]
+        if self.recorded is None:
+            names += ["new", "table", "act", "bot", "next", "undo", "hint", "belief"]
+        return {name: getattr(self, name) for name in names}
 
     def warm_up(self) -> None:
         """Compile what a table needs, in a thread."""
 
         def compile_kernels() -> None:
             try:
-                if self._recorded is not None:
-                    page.replay(self._recorded.record, self._recorded.positions, 0)
+                if self.recorded is not None:
+                    page.replay(self.recorded, _positions(self.recorded), 0)
                     return
                 game = HumanGame("simple", 0, self._rules)
                 while game.ended is None:
@@ -134,8 +107,8 @@ class TableApi:
     def setup(self, request: Json, token: str) -> Answer:
         """Return what the page offers: opponents, rules, and whether kernels are still being compiled."""
         return 200, {
-            "levels": offers.opponents(self.opponent),
-            "variants": offers.describe_variants(self._rules),
+            "levels": page.opponents(self.opponent),
+            "variants": page.describe_variants(self._rules),
             "opponent": self.opponent,
             "rules": self._rules.text,
             "bot_delay": self.bot_delay,
@@ -148,7 +121,7 @@ class TableApi:
         opponent, practice = request.get("opponent", self.opponent), request.get("practice", False) is True
         if opponent not in (*(one.bot for one in OPPONENTS), self.opponent):
             raise ValueError(f"opponent must be one of those offered, not {opponent!r}")
-        name, variants = request.get("rules", self._rules.text), offers.variants(self._rules)
+        name, variants = request.get("rules", self._rules.text), page.variants(self._rules)
         if not isinstance(name, str) or name not in variants:
             raise ValueError(f"rules must be one of those offered, not {name!r}")
         rules = variants[name]
@@ -168,11 +141,7 @@ class TableApi:
 
     def table(self, request: Json, token: str) -> Answer:
         """Return the current table."""
-        session = self._sessions.find(token)
-        if session is None:
-            return 404, {"error": "no game in this window"}
-        with session.lock:
-            return 200, self._answer(session)
+        return self._look(token, lambda session: (200, self._answer(session)))
 
     def act(self, request: Json, token: str) -> Answer:
         """Carry out the player's `action`, an action id."""
@@ -182,8 +151,6 @@ class TableApi:
         """Let the opponent act once."""
 
         def let_bot_act(session: Session) -> None:
-            if not session.game.waits_for_bot:
-                raise ValueError("it is not the bot's turn")
             try:
                 session.game.let_bot_act()
             except Exception:
@@ -192,15 +159,9 @@ class TableApi:
 
         return self._change(request, token, let_bot_act)
 
-    def next_hand(self, request: Json, token: str) -> Answer:
+    def next(self, request: Json, token: str) -> Answer:
         """Deal the next hand."""
-
-        def deal(session: Session) -> None:
-            if session.game.ended is None or session.game.is_over:
-                raise ValueError("there is no next hand now")
-            session.game.next_hand()
-
-        return self._change(request, token, deal)
+        return self._change(request, token, lambda session: session.game.next_hand())
 
     def undo(self, request: Json, token: str) -> Answer:
         """Take back the player's last move, in practice."""
@@ -210,10 +171,7 @@ class TableApi:
                 raise ValueError("moves can be taken back only in practice")
             if session.game.is_over:
                 raise ValueError("the game is over")
-            try:
-                session.game.undo()
-            except RuntimeError as error:
-                raise ValueError(str(error)) from None
+            session.game.undo()
 
         return self._change(request, token, take_back)
 
@@ -243,18 +201,12 @@ class TableApi:
 
     def replay(self, request: Json, token: str) -> Answer:
         """Return the positions of one ended `hand` (from 1), or of the hand in a `link`."""
-        replayed = self._replayed(request, token)
-        return 200, page.replay(
-            replayed.record,
-            replayed.positions,
-            self._hand(request, replayed),
-            ANYONE if replayed.shared else YOU,
-        )
+        record, hand = self._replayed(request, token)
+        return 200, page.replay(record, _positions(record), hand, ANYONE if "link" in request else YOU)
 
     def review(self, request: Json, token: str) -> Answer:
         """Return what cards and choices were worth in a `hand` (from 1), for the person or for both."""
-        replayed = self._replayed(request, token)
-        record, hand = replayed.record, self._hand(request, replayed)
+        record, hand = self._replayed(request, token)
         players = reviewed_players(record)
 
         def judge(adviser: Adviser) -> Json:
@@ -263,9 +215,9 @@ class TableApi:
                 if len(self._reviewed) >= MAX_REVIEWS:
                     self._reviewed.clear()
                 self._reviewed[key] = [
-                    review_hand(record, replayed.positions, hand, player, adviser) for player in players
+                    review_hand(record, _positions(record), hand, player, adviser) for player in players
                 ]
-            return page.review(record, replayed.positions, self._reviewed[key], adviser)
+            return page.review(record, self._reviewed[key], adviser)
 
         return 200, self._reviews.ask(judge)
 
@@ -292,37 +244,29 @@ class TableApi:
         pictures = list(recorded_pictures(hand_of(link), 0))
         return as_gif(pictures) if kind == "gif" else as_png(pictures[-1])
 
-    def _replayed(self, request: Json, token: str) -> _Replayed:
-        if "link" in request:
-            record = hand_of(request["link"])
-            return _Replayed(record, _positions(record), shared=True)
-        if self._recorded is not None:
-            return self._recorded
-        session = self._sessions.find(token)
-        if session is None:
-            raise ValueError("no game in this window")
-        with session.lock:
-            record = session.game.record()
-            return _Replayed(record, _positions(record))
-
-    def _hand(self, request: Json, replayed: _Replayed) -> int:
-        """Return the hand of a request, from 0. Hands of a table can be replayed once they have ended."""
+    def _replayed(self, request: Json, token: str) -> tuple[GameRecord, int]:
+        """Return a game and one of its hands, from 0; of a table only hands that have ended."""
+        record = hand_of(request["link"]) if "link" in request else self.recorded
+        if record is None:
+            session = self._sessions.find(token)
+            if session is None:
+                raise ValueError("no game in this window")
+            with session.lock:
+                record = session.game.record()
+            count = len(page.score_sheet(record))
+        else:
+            count = len(record.hands)
         hand = request.get("hand", 1)
-        count = len(replayed.record.hands)
-        if self._recorded is None and not replayed.shared:
-            count = len(page.score_sheet(replayed.record))
         if not isinstance(hand, int) or isinstance(hand, bool) or not 1 <= hand <= count:
             raise ValueError(f"hand must be from 1 to {count}, not {hand!r}")
-        return hand - 1
+        return record, hand - 1
 
     # --- Helpers ----------------------------------------------------------------------------------------
 
     def _change(self, request: Json, token: str, change: Callable[[Session], Any]) -> Answer:
         """Change a window's game, if the request is about the table as it is now."""
-        session = self._sessions.find(token)
-        if session is None:
-            return 404, {"error": "no game in this window"}
-        with session.lock:
+
+        def change_now(session: Session) -> Answer:
             if request.get("version") != session.version:
                 return 409, self._answer(self._sessions.find(token) or session)  # perhaps of a new game
             change(session)
@@ -331,6 +275,8 @@ class TableApi:
             except OSError as error:
                 return 200, self._answer(session) | {"error": f"This game cannot be saved: {error}"}
             return 200, self._answer(session)
+
+        return self._look(token, change_now)
 
     def _look(self, token: str, ask: Callable[[Session], Answer]) -> Answer:
         session = self._sessions.find(token)

@@ -1,6 +1,6 @@
-"""Data structures for what a player sees of a hand, computed only from a `PlayerView`.
+"""What a player sees of the table, computed only from a `PlayerView`.
 
-So a screen drawn from them cannot show a hidden card.
+So a screen drawn from it cannot show a hidden card.
 """
 
 from __future__ import annotations
@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
-from gin_env.game.cards import NUM_CARDS, NUM_RANKS, RANKS, SUITS, cards_of
+from gin_env.game.cards import NUM_CARDS, NUM_RANKS, SUITS, cards_of
 from gin_env.game.melds import deadwood
 from gin_env.game.state import BIG_GIN, DISCARD, GIN, NO_CARD, OFFER, OVER, STOCK_ONLY
 from gin_env.game.words import limit_if_varying
 from gin_env.observations.views import PlayerView
-from gin_env.ui.discards import best_knock, discard_options
 from gin_env.ui.text import Group, card_symbol, discard_pile, hand_groups
 
 YOU = "You"
@@ -31,7 +30,7 @@ class Turn(NamedTuple):
 
 
 @dataclass
-class Seat:
+class VisibleTable:
     """A player's view of the table."""
 
     hand: list[Group]
@@ -63,7 +62,7 @@ class Seat:
     turns: list[Turn] = field(default_factory=list)
 
 
-def describe_seat(view: PlayerView, opponent: str, letters: bool = False) -> Seat:
+def visible_table(view: PlayerView, opponent: str, letters: bool = False) -> VisibleTable:
     """Return what the player of a single view sees; `opponent` is the opponent's name.
 
     With `letters`, suits are written C, H, S, D instead of as symbols.
@@ -77,9 +76,10 @@ def describe_seat(view: PlayerView, opponent: str, letters: bool = False) -> Sea
     if my_turn and phase == DISCARD and taken == NO_CARD:
         taken = draws[-1]
     size = int(public["rules"]["hand_size"]) + (their_turn and phase == DISCARD)
-    return Seat(
+    possible = [option for option in discard_options(view).values() if option.discard is not None]
+    return VisibleTable(
         hand=hand_groups(hand),
-        deadwood=_deadwood_after(view, hand),
+        deadwood=min((option.deadwood for option in possible), default=deadwood(hand)),
         known=cards_of(known),
         closed=size - known.bit_count(),
         upcard=int(public["upcard"]),
@@ -97,12 +97,6 @@ def describe_seat(view: PlayerView, opponent: str, letters: bool = False) -> Sea
         prompt=_prompt(view, phase, int(public["upcard"]), opponent, letters),
         turns=_turns(view, player, draws, letters),
     )
-
-
-def _deadwood_after(view: PlayerView, hand: int) -> int:
-    """Return the deadwood of a hand, or what its best discard leaves."""
-    possible = [option for option in discard_options(view).values() if option.discard is not None]
-    return min((option.deadwood for option in possible), default=deadwood(hand))
 
 
 def card_name(card: int, letters: bool = False) -> str:
@@ -135,9 +129,9 @@ def action_name(action: int, upcard: int, letters: bool = False, hand: int = 0) 
     return f"discard {name}{' without going gin' * gin}"
 
 
-def last_turn(seat: Seat, opponent: str) -> str:
+def last_turn(visible: VisibleTable, opponent: str) -> str:
     """Return the opponent's last turn as a sentence, or an empty text if the player has acted since."""
-    last = seat.turns[-1] if seat.turns else None
+    last = visible.turns[-1] if visible.turns else None
     if last is None or last.by_viewer:
         return ""
     did = {"pass": "passed", "stock": "drew from the stock"}.get(last.took, f"took {last.took}")
@@ -187,7 +181,7 @@ def _turns(view: PlayerView, player: int, draws: list[int], letters: bool) -> li
     return turns
 
 
-def both_turns(first: Seat, second: Seat) -> list[Turn]:
+def both_turns(first: VisibleTable, second: VisibleTable) -> list[Turn]:
     """Return the turns of a hand as `first` sees them, with the cards that both players drew."""
     return [
         own if own.by_viewer else other._replace(by_viewer=False)
@@ -195,15 +189,48 @@ def both_turns(first: Seat, second: Seat) -> list[Turn]:
     ]
 
 
+# --- Discards ------------------------------------------------------------------------------------------
+
+
+class DiscardOption(NamedTuple):
+    """One card of a player who is to discard."""
+
+    deadwood: int
+    """Deadwood of the other cards."""
+    discard: int | None
+    """Action that discards the card; None for a card just taken from the pile."""
+    knock: int | None
+    """Action that knocks or goes gin with the card; None if that is not allowed."""
+    gin: str
+    """``"gin"`` or ``"big gin"`` if the knock is that, otherwise empty."""
+
+
+def discard_options(view: PlayerView) -> dict[int, DiscardOption]:
+    """Return the options of a single view by card; none unless its player is to discard."""
+    mask = view.masks()[0]
+    if not mask.any() or int(view.array["public"]["phase"][0]) != DISCARD:
+        return {}
+    hand = int(view.hands[0])
+    gin = "big gin" if view.rules.big_gin_bonus and deadwood(hand) == 0 else "gin"
+    options = {}
+    for card in cards_of(hand):
+        left, knock = deadwood(hand & ~(1 << card)), KNOCK + card if mask[KNOCK + card] else None
+        named = gin if knock is not None and left == 0 else ""
+        options[card] = DiscardOption(left, card if mask[card] else None, knock, named)
+    return options
+
+
+def best_knock(options: dict[int, DiscardOption]) -> int | None:
+    """Return the card to knock with that leaves the least deadwood; None without a knock."""
+    possible = [card for card, option in options.items() if option.knock is not None]
+    return min(possible, key=lambda card: options[card].deadwood, default=None)
+
+
 # --- Belief -------------------------------------------------------------------------------------------
 
 
-class HeatMap(NamedTuple):
-    """A probability for each card, laid out as suits by ranks."""
-
-    ranks: list[str]
-    rows: list[tuple[str, list[int]]]
-    """Suit, and per cent for each rank; cards in the viewer's own hand and in the pile are 0."""
+HeatMap = list[tuple[str, list[int]]]
+"""Suits, each with per cent for each rank; cards in the viewer's own hand and in the pile are 0."""
 
 
 def per_cent(chance: float) -> int:
@@ -213,9 +240,7 @@ def per_cent(chance: float) -> int:
 
 def heat_map(chances: list[float], letters: bool = False) -> HeatMap:
     """Return probabilities (52) as a heat map of 4 rows of 13, in per cent."""
-    rows = []
-    for suit in range(len(SUITS)):
-        symbol = card_name(suit * NUM_RANKS, letters)[-1]
-        first = suit * NUM_RANKS
-        rows.append((symbol, [per_cent(chance) for chance in chances[first : first + NUM_RANKS]]))
-    return HeatMap(["10" if rank == "T" else rank for rank in RANKS], rows)
+    return [
+        (card_name(ace, letters)[-1], [per_cent(chance) for chance in chances[ace : ace + NUM_RANKS]])
+        for ace in range(0, NUM_CARDS, NUM_RANKS)
+    ]

@@ -10,10 +10,9 @@ from gin_env.game.actions import KNOCK
 from gin_env.game.cards import card_id, parse
 from gin_env.game.rules import Rules
 from gin_env.observations.views import PlayerView
-from gin_env.ui.discards import discard_options
 from gin_env.ui.play_drawing import their_hand
 from gin_env.ui.reveal import describe_showdown
-from gin_env.ui.seat import action_name, describe_seat, heat_map, per_cent
+from gin_env.ui.visible_table import action_name, discard_options, heat_map, per_cent, visible_table
 
 # Player 0 knocks with three runs and KD; player 1 has a set and two cards to lay off on the runs.
 HAND_0, HAND_1 = "AC 2C 3C 4H 5H 6H 9S TS JS KD", "4C 5C 9D 7H 2D 3D 8D TD QH KC"
@@ -33,13 +32,13 @@ def showdown(one: Table, player: int = 0, letters: bool = True):
 
 
 def test_player_sees_the_deal():
-    seat = describe_seat(view_of(table()), "tonic")
-    assert [group.caption for group in seat.hand] == ["run", "run", "run", "deadwood 10"]
-    assert (seat.deadwood, seat.known, seat.closed, seat.stock) == (10, [], 10, 31)
-    assert (seat.upcard, seat.pile, seat.turns) == (card_id("KS"), [card_id("KS")], [])
-    assert (seat.own_score, seat.opponent_score, seat.target, seat.hand_number) == (0, 0, 100, 1)
-    assert (seat.dealt_by_me, seat.my_turn) == (False, True)
-    assert seat.prompt == "Take the upcard K♠, or pass."
+    shown = visible_table(view_of(table()), "tonic")
+    assert [group.caption for group in shown.hand] == ["run", "run", "run", "deadwood 10"]
+    assert (shown.deadwood, shown.known, shown.closed, shown.stock) == (10, [], 10, 31)
+    assert (shown.upcard, shown.pile, shown.turns) == (card_id("KS"), [card_id("KS")], [])
+    assert (shown.own_score, shown.opponent_score, shown.target, shown.hand_number) == (0, 0, 100, 1)
+    assert (shown.dealt_by_me, shown.my_turn) == (False, True)
+    assert shown.prompt == "Take the upcard K♠, or pass."
 
 
 @pytest.mark.parametrize(
@@ -58,7 +57,7 @@ def test_discards_that_leave_no_deadwood_are_named_gin(rules, gin, knocks):
         ids("8S QS"), gin
     )
     assert {card for card, option in options.items() if option.knock is not None} == set(ids(knocks))
-    assert describe_seat(view, "tonic").prompt == f"Choose a card to discard, or go {gin} with 8♠."
+    assert visible_table(view, "tonic").prompt == f"Choose a card to discard, or go {gin} with 8♠."
 
 
 def test_actions_are_named_gin_by_the_hand():
@@ -69,36 +68,36 @@ def test_actions_are_named_gin_by_the_hand():
 
 def test_player_sees_the_pick_ups_and_discards_of_both():
     one = table().play("pass", "pass", "draw", "KD", "take", "KC", "draw")
-    seat = describe_seat(view_of(one), "tonic", letters=True)
-    assert [tuple(turn) for turn in seat.turns] == [
+    shown = visible_table(view_of(one), "tonic", letters=True)
+    assert [tuple(turn) for turn in shown.turns] == [
         (True, "pass", ""),
         (False, "pass", ""),
         (True, "stock 9C", "KD"),
         (False, "KD", "KC"),
         (True, "stock 8C", ""),
     ]
-    assert (seat.known, seat.closed) == ([card_id("KD")], 9)
-    assert their_hand(seat, "tonic", True, False).plain == "tonic: 10 cards, you saw KD taken"
-    assert (seat.taken, seat.upcard, seat.pile) == (
+    assert (shown.known, shown.closed) == ([card_id("KD")], 9)
+    assert their_hand(shown, "tonic", True, False).plain == "tonic: 10 cards, you saw KD taken"
+    assert (shown.taken, shown.upcard, shown.pile) == (
         card_id("8C"),
         card_id("KC"),
         [card_id("KS"), card_id("KC")],
     )
-    theirs = describe_seat(view_of(one, 1), "tonic", letters=True)
+    theirs = visible_table(view_of(one, 1), "tonic", letters=True)
     assert [turn.took for turn in theirs.turns] == ["pass", "pass", "stock", "KD", "stock"]
     assert (theirs.closed, theirs.my_turn, theirs.prompt) == (11, False, "tonic is to discard ...")
 
 
 def test_knock_with_the_lowest_card_is_shown_as_a_knock():
     one = Table("AC 4H 5H 6H 7C 8C 9C 9S TS JS", HAND_1, "KS", "2C").play("pass", "pass", "draw", "knock AC")
-    assert describe_seat(view_of(one), "tonic", letters=True).turns[-1] == (True, "stock 2C", "AC knock")
+    assert visible_table(view_of(one), "tonic", letters=True).turns[-1] == (True, "stock 2C", "AC knock")
 
 
 def test_knock_is_scored_step_by_step_with_lay_offs():
     told = showdown(table().play("pass", "pass", "draw", "knock 9C"))
     assert told.headline == "You win by knocking: 15 points"
     assert [group.caption for group in told.opponent_groups] == ["run", "laid off", "deadwood 25"]
-    assert told.steps == [
+    assert [stage.text for stage in told.stages] == [
         "You knock with 10 deadwood (KD).",
         "tonic melds 8D 9D 10D.",
         "tonic lays off 4C on AC 2C 3C: 4 less deadwood.",
@@ -114,9 +113,9 @@ def test_both_players_read_the_same_scoring():
     told = showdown(table().play("pass", "pass", "draw", "knock 9C"), player=1)
     assert told.headline == "tonic wins by knocking: 15 points"
     assert [group.caption for group in told.own_groups] == ["run", "laid off", "deadwood 25"]
-    assert told.steps[0] == "tonic knocks with 10 deadwood (KD)."
-    assert told.steps[2] == "You lay off 4C on AC 2C 3C: 4 less deadwood."
-    assert told.steps[-1] == "Score: you 0, tonic 15; 100 points win the game."
+    assert told.stages[0].text == "tonic knocks with 10 deadwood (KD)."
+    assert told.stages[2].text == "You lay off 4C on AC 2C 3C: 4 less deadwood."
+    assert told.stages[-1].text == "Score: you 0, tonic 15; 100 points win the game."
 
 
 @pytest.mark.parametrize(
@@ -140,7 +139,7 @@ def test_both_players_read_the_same_scoring():
 )
 def test_lay_off_prefers_melds_that_allow_further_lay_offs(knocker, defender, told):
     one = Table(knocker, defender, "KC", "QH").play("pass", "pass", "draw", "knock QH")
-    laid = [step for step in showdown(one).steps if "lays off" in step]
+    laid = [stage.text for stage in showdown(one).stages if "lays off" in stage.text]
     assert laid == [f"tonic lays off {step} less deadwood." for step in told]
 
 
@@ -148,7 +147,7 @@ def test_undercut_is_scored_step_by_step():
     one = table("QC QH QS TH JH KH 2D 3D 4D 5D").play("pass", "pass", "draw", "knock 9C")
     told = showdown(one)
     assert told.headline == "tonic undercuts: 25 points"
-    assert told.steps == [
+    assert [stage.text for stage in told.stages] == [
         "You knock with 10 deadwood (KD).",
         "tonic melds 10H JH QH KH, 2D 3D 4D 5D.",
         "tonic lays off QS on 9S 10S JS: 10 less deadwood.",
@@ -163,8 +162,8 @@ def test_gin_is_scored_without_lay_offs():
     one = Table(HAND_0, HAND_1, "QS").play("take", "knock KD")
     told = showdown(one)
     assert told.headline == "You have gin: 66 points"
-    assert told.steps[0] == "You go gin: every card is in a meld. No lay-offs after gin."
-    assert "25 for gin + 41 deadwood = 66 for you." in told.steps
+    assert told.stages[0].text == "You go gin: every card is in a meld. No lay-offs after gin."
+    assert "25 for gin + 41 deadwood = 66 for you." in [stage.text for stage in told.stages]
     assert [group.caption for group in told.own_groups] == ["run", "run", "run"]
 
 
@@ -172,16 +171,15 @@ def test_void_hand_scores_nothing():
     one = table(rules=Rules(max_turns=1)).play("pass", "pass", "draw", "9C")
     told = showdown(one)
     assert told.headline == "Nobody wins the hand"
-    assert told.steps[-1] == "Score: you 0, tonic 0; 100 points win the game."
+    assert told.stages[-1].text == "Score: you 0, tonic 0; 100 points win the game."
 
 
 def test_heat_map_has_a_cell_for_each_card():
     chances = np.zeros(52)
     chances[card_id("AC")], chances[card_id("TH")], chances[card_id("KD")] = 1.0, 0.246, 0.004
     drawn = heat_map(chances.tolist(), letters=True)
-    assert [suit for suit, _ in drawn.rows] == ["C", "H", "S", "D"]
-    cells = dict(drawn.rows)
+    assert [suit for suit, _ in drawn] == ["C", "H", "S", "D"]
+    cells = dict(drawn)
     assert (cells["C"][0], cells["H"][9], cells["D"][12]) == (100, 25, 1)
-    assert drawn.ranks[9] == "10"
     assert sum(map(sum, cells.values())) == 126
     assert [per_cent(chance) for chance in (0, 0.001, 0.5, 0.996, 1)] == [0, 1, 50, 99, 100]
