@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, fields, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -37,7 +36,7 @@ from gin_env.matches.luck import LUCK, Adjusted, adjusted_ratio, is_slow, swappe
 from gin_env.matches.progress import match_progress
 from gin_env.matches.recording import MatchRecording
 from gin_env.matches.shards import DEAL_RESULT, MatchSetting, Tally, play_games, play_shards
-from gin_env.records import GameRecord, Recorder
+from gin_env.records import Recorder
 from gin_env.support.checks import is_integer
 from gin_env.support.files import write_json
 from gin_env.support.registry import has_torch
@@ -410,23 +409,21 @@ def play_match(
             recording = MatchRecording(record, (a, b), bots)
             stack.callback(recording.close)
             players, keep = recording.players, recording.add
-        report, watch = stack.enter_context(match_progress(progress, games, episode))
+        report = stack.enter_context(match_progress(progress, games, episode))
         setting = MatchSetting(seed, episode, rules, BATCH_SIZE, players, luck)
         crew = stack.enter_context(opened(workers))
         parts = split_deals(order) if any(map(may_remember, bots)) else (order,)
         if crew.here:
             for number, part in enumerate(parts):
-                add = None if keep is None else partial(_add_later, keep, number * len(part))
-                tally.add_shard(*play_games(setting, new_copies(bots), part, report, add, watch))
+                copies, num_before = new_copies(bots), number * len(part)
+                tally.add_shard(*play_games(setting, copies, part, report, keep, num_before))
         else:
             for shard in play_shards(setting, (a, b), parts, crew):
                 tally.add_shard(shard.tally, shard.deals)
-                for game, position in shard.records:
+                for position, game in shard.records.items():
                     recording.add(game, position)
                 if report is not None:
-                    report(shard.num_games)
-                if watch is not None:
-                    watch(tally)
+                    report(shard.num_games, tally)
     tally.deals.flags.writeable = False
     wins, points = (tally.deals[name].sum(axis=0, dtype=np.int64) for name in ("wins", "points"))
     return MatchResult(
@@ -446,10 +443,3 @@ def play_match(
         deals=tally.deals,
         luck=tally.luck if luck else None,
     )
-
-
-def _add_later(
-    keep: Callable[[GameRecord, int], object], num_before: int, game: GameRecord, position: int
-) -> None:
-    """Keep the record of a game that started after `num_before` games of earlier parts."""
-    keep(game, num_before + position)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from gin_env.matches.shards import Tally
+from gin_env.matches.shards import Report, Tally
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -25,31 +25,34 @@ LONG_GAMES = (
 @contextmanager
 def match_progress(
     progress: bool | Callable[[int], object] | None, num_games: int, unit: str
-) -> Iterator[tuple[Callable[[int], object] | None, Callable[[Tally], object] | None]]:
-    """Yield what to call with the number of games that have ended, and with the sums so far.
+) -> Iterator[Report | None]:
+    """Yield what to call when hands have ended.
 
-    With ``progress=True`` these draw a bar on standard error, with the number of hands, and say why games are
-    long if they are. Raises TypeError for anything but a bool, None or a function.
+    With ``progress=True`` this draws a bar on standard error, with the number of hands, and says why games
+    are long if they are. Raises TypeError for anything but a bool, None or a function.
     """
-    if progress is not True:
-        if progress is not None and progress is not False and not callable(progress):
-            raise TypeError(f"progress must be True, False or a function, not {progress!r}")
-        yield progress or None, None
-        return
-    from tqdm import tqdm
+    if progress is True:
+        from tqdm import tqdm
 
-    with tqdm(total=num_games, unit=unit, smoothing=0.1, delay=0.5) as bar:
-        yield bar.update, _Watch(bar, unit)
+        with tqdm(total=num_games, unit=unit, smoothing=0.1, delay=0.5) as bar:
+            yield _Bar(bar, unit)
+    elif progress is None or progress is False:
+        yield None
+    elif callable(progress):
+        yield lambda num_ended, _: progress(num_ended) if num_ended else None
+    else:
+        raise TypeError(f"progress must be True, False or a function, not {progress!r}")
 
 
-class _Watch:
-    """Shows the number of hands next to the bar."""
+class _Bar:
+    """Shows the number of games and, from time to time, of hands."""
 
     def __init__(self, bar: tqdm[None], unit: str) -> None:
         self.bar, self.is_game, self.explained = bar, unit == "game", False
         self.next = time.monotonic() + SECONDS
 
-    def __call__(self, tally: Tally) -> None:
+    def __call__(self, num_ended: int, tally: Tally) -> None:
+        self.bar.update(num_ended)
         if time.monotonic() < self.next:
             return
         hands = int(tally.deals["hands"].sum())

@@ -78,6 +78,10 @@ class Tally:
         self.turns += shard.turns
 
 
+Report = Callable[[int, Tally], object]
+"""Called whenever hands have ended, with the number of games that have just ended and the sums so far."""
+
+
 @dataclass(frozen=True)
 class MatchSetting:
     """The settings that all games of a match share."""
@@ -97,18 +101,17 @@ def play_games(
     setting: MatchSetting,
     bots: tuple[Agent, Agent],
     order: np.ndarray,
-    progress: Callable[[int], object] | None = None,
+    report: Report | None = None,
     keep: Callable[[GameRecord, int], object] | None = None,
-    watch: Callable[[Tally], object] | None = None,
+    first: int = 0,
 ) -> tuple[Tally, np.ndarray]:
     """Play games in the given order; when a game ends, the next one takes its place in the batch.
 
     Parameters
     ----------
     order : int64 array, shape (n,): the indices of the games.
-    progress : called with the number of games that have just ended.
-    keep : called with the record of each game that has ended and its position in `order`.
-    watch : called with the sums so far whenever hands have ended.
+    keep : called with the record of each game that has ended and its position in the match.
+    first : position in the match of the first of these games.
 
     Returns
     -------
@@ -128,13 +131,19 @@ def play_games(
     chance = ChanceLog(games) if setting.luck else None
     step_by_step = recorded is not None or chance is not None
     play = play_bot if step_by_step else partial(play_turns, both_seats=same)
-    positions = np.arange(size)  # in `order`, of the game at each place of the batch
-    games.numbers[:] = order[:size]
-    running = games.everyone
-    _start(games, running, order[:size], setting.seed)
-    if chance is not None:
-        chance.add(running, shard_index[:size])
-    num_started = size
+    positions = np.empty(size, np.int64)  # in `order`, of the game at each place of the batch
+
+    def start(places: np.ndarray, num_started: int) -> None:
+        """Start the next games in these places of the batch; 2k + 1 is game 2k with the seats swapped."""
+        positions[places] = np.arange(num_started, num_started + len(places))
+        games.numbers[places] = indices = order[positions[places]]
+        seeds = np.full(len(places), setting.seed, np.uint64)
+        games.start(places, seeds, (indices // 2).astype(np.uint64), indices % 2 == 1)
+        if chance is not None:
+            chance.add(places, shard_index[positions[places]])
+
+    running, num_started = games.everyone, size
+    start(running, 0)
     while len(running):
         if same:
             play(games, bots[0], running)
@@ -152,30 +161,19 @@ def play_games(
         if recorded is not None and keep is not None and setting.players is not None:
             for place, position in zip(over.tolist(), positions[over].tolist(), strict=True):
                 players = setting.players if games.numbers[place] % 2 == 0 else setting.players[::-1]
-                keep(recorded.record(place, players), position)
-        if progress is not None and len(over):
-            progress(len(over))
-        if watch is not None:
-            watch(tally)
+                keep(recorded.record(place, players), first + position)
+        if report is not None:
+            report(len(over), tally)
         free = over[: len(order) - num_started]
-        positions[free] = np.arange(num_started, num_started + len(free))
-        games.numbers[free] = order[positions[free]]
-        _start(games, free, games.numbers[free], setting.seed)
-        if chance is not None and len(free):
-            chance.add(free, shard_index[positions[free]])
-        num_started += len(free)
+        if len(free):
+            start(free, num_started)
+            num_started += len(free)
         running = running[~games.done[running]]
     if chance is not None:
         from gin_env.matches.open_value import packaged_value
 
         tally.luck = luck_of_deals(chance.all(), len(deals), games.rules, games.whole_game, packaged_value())
     return tally, deals
-
-
-def _start(games: Games, places: np.ndarray, indices: np.ndarray, seed: int) -> None:
-    """Start the games with these indices; 2k + 1 is game 2k with the seats swapped."""
-    seeds = np.full(len(places), seed, np.uint64)
-    games.start(places, seeds, (indices // 2).astype(np.uint64), indices % 2 == 1)
 
 
 def winners(games: Games, which: np.ndarray) -> np.ndarray:
@@ -216,8 +214,8 @@ class ShardResult:
     tally: Tally
     deals: np.ndarray
     """int64 (k,): the indices of the deals that the tally counts."""
-    records: tuple[tuple[GameRecord, int], ...]
-    """The recorded games, each with its position in the match, in that order."""
+    records: dict[int, GameRecord]
+    """The recorded games by their position in the match."""
 
 
 def play_shards(
@@ -262,15 +260,10 @@ def shard_size(num_games: int) -> int:
 def play_shard(shard: Shard) -> ShardResult:
     """Play a shard in a worker."""
     bots = _copies(shard.match, shard.part, shard.bots, shard.same)
-    records: list[tuple[GameRecord, int]] = []
-
-    def keep(game: GameRecord, position: int) -> None:
-        records.append((game, shard.first + position))
-
-    recorded = shard.setting.players is not None
-    tally, deals = play_games(shard.setting, bots, shard.order, keep=keep if recorded else None)
-    records.sort(key=lambda pair: pair[1])
-    return ShardResult(len(shard.order), tally, deals, tuple(records))
+    records: dict[int, GameRecord] = {}
+    keep = None if shard.setting.players is None else lambda game, position: records.update({position: game})
+    tally, deals = play_games(shard.setting, bots, shard.order, keep=keep, first=shard.first)
+    return ShardResult(len(shard.order), tally, deals, records)
 
 
 _match_ids = count()
