@@ -35,9 +35,8 @@ from pathlib import Path
 import numpy as np
 
 from gin_env.agents.base import act_by
-from gin_env.agents.cfr.bot import CfrBot
+from gin_env.agents.cfr.bot import CfrBot, StrategyTable
 from gin_env.agents.cfr.strategy import choose_discard, choose_draw, choose_knock
-from gin_env.agents.cfr.table import StrategyTable
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
 from gin_env.game.cards import card_bit, count_cards, lowest_card, pick_card
 from gin_env.game.engine import discards_allowed

@@ -138,8 +138,7 @@ def _files_of_bot(text: str) -> list[Path]:
 
 def _files_of_search(params: Mapping[str, Any]) -> list[Path]:
     """Return the files of the policy of a search, of its assumed opponents and of their estimators."""
-    from gin_env.agents.search.opponents import MODELS, UNKNOWN, estimators_for
-    from gin_env.agents.search.small_networks import PACKAGED
+    from gin_env.agents.search.small_networks import MODELS, PACKAGED, UNKNOWN, estimators_for
 
     opponent = params["policy"] if params["opponent"] is None else params["opponent"]
     files = [PACKAGED]

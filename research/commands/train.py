@@ -142,7 +142,7 @@ def train_opponents(
     seed: Annotated[int, typer.Option(help="Random seed")] = 1,
 ) -> None:
     """Train the networks of `search:opponent=unknown`: of its opponent, and of the hands of each model."""
-    from gin_env.agents.search.opponents import MODELS
+    from gin_env.agents.search.small_networks import MODELS
     from research.recipes.search_networks import train_opponents
 
     check_targets(output)

@@ -24,7 +24,7 @@ from gin_env.agents.policies.candidate_network import (
 from gin_env.agents.search.belief import Belief, Worlds, without_padding
 from gin_env.agents.search.best_response import MISTAKES
 from gin_env.agents.search.dealing import deal_world
-from gin_env.agents.search.shapes import HandShapes
+from gin_env.agents.search.small_networks import HandShapes
 from gin_env.estimators.base import Estimator
 from gin_env.game.cards import NUM_CARDS, card_bit
 from gin_env.game.engine import play

@@ -20,8 +20,8 @@ from damaged_files import any_numbers  # noqa: E402
 from safetensors.torch import save_file  # noqa: E402
 
 from gin_env import agents, estimators  # noqa: E402
-from gin_env.agents.cfr import table as strategy_table  # noqa: E402
-from gin_env.agents.cfr.table import StrategyTable  # noqa: E402
+from gin_env.agents.cfr import bot as strategy_table  # noqa: E402
+from gin_env.agents.cfr.bot import StrategyTable  # noqa: E402
 from gin_env.agents.generations import network as generations  # noqa: E402
 from gin_env.agents.generations.network import GenerationNetwork  # noqa: E402
 from gin_env.agents.hand_strength import weights  # noqa: E402

@@ -7,7 +7,7 @@
 
 An estimator (`gin_env.estimators`) gives the probability of each card. A belief samples whole hands, with
 the cards of a meld together: those of the estimator are weighted by their shape
-(`gin_env.agents.search.shapes`). `sample` and `worlds` assume an opponent that plays like ``policy``.
+(`gin_env.agents.search.small_networks`). `sample` and `worlds` assume an opponent that plays like ``policy``.
 
 Results: docs/results/search.md, "Beliefs".
 """
@@ -23,9 +23,7 @@ import numpy as np
 
 from gin_env import estimators
 from gin_env.agents.search.dealing import PAST, propose_worlds, read_past, resampled, write_worlds
-from gin_env.agents.search.opponents import MODELS
-from gin_env.agents.search.shapes import HandShapes
-from gin_env.agents.search.small_networks import packaged_networks
+from gin_env.agents.search.small_networks import MODELS, HandShapes, packaged_networks
 from gin_env.batch import Games
 from gin_env.estimators.base import Estimator, NeedsHands
 from gin_env.game.cards import cards_of
