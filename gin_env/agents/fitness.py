@@ -46,7 +46,7 @@ from gin_env.game.state import DISCARD, STOCK_ONLY
 from gin_env.game.streams import mix
 from gin_env.observations.knowledge import cards_unseen
 from gin_env.observations.views import PlayerView
-from gin_env.support.checks import check_integer, check_switch
+from gin_env.support.checks import check_choice, check_integer, check_switch
 from gin_env.support.compilation import kernel
 
 FACTORS = ("deadwood", "unmeldable", "useless", "discarded")
@@ -87,26 +87,15 @@ class FitnessCfrBot(CfrBot):
         super().__init__(table, purified=purified)
         self.early_knock = check_integer("early_knock", early_knock, 0, 100)
         self.relative = check_switch("relative", relative)
-        self.factors = check_factors(factors)
-        self._mask = sum(1 << FACTORS.index(factor) for factor in self.factors)
+        if isinstance(factors, str) or not isinstance(factors, Iterable):
+            raise TypeError(f"factors must be a collection of names, not {factors!r}")
+        chosen = {check_choice("factor", factor, FACTORS) for factor in factors}
+        self.factors = tuple(factor for factor in FACTORS if factor in chosen)
+        self._mask = sum(1 << FACTORS.index(factor) for factor in chosen)
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
         return act_by(_act_fitness_cfr, view, (self.strategy, self._mask, self.relative, self.early_knock))
-
-
-def check_factors(factors: Iterable[str]) -> tuple[str, ...]:
-    """Return the factors in the paper's order.
-
-    Raises TypeError or ValueError for anything but a collection of names from `FACTORS`.
-    """
-    if isinstance(factors, str) or not isinstance(factors, Iterable):
-        raise TypeError(f"factors must be a collection of names, not {factors!r}")
-    chosen = list(factors)
-    for factor in chosen:
-        if factor not in FACTORS:
-            raise ValueError(f"unknown factor {factor!r}; choose from {', '.join(FACTORS)}")
-    return tuple(factor for factor in FACTORS if factor in chosen)
 
 
 class HeuristicsBot(CfrBot):
@@ -131,9 +120,7 @@ class HeuristicsBot(CfrBot):
     ) -> None:
         super().__init__(table, purified=purified)
         self.relative = check_switch("relative", relative)
-        if reading not in READINGS:
-            raise ValueError(f"unknown reading {reading!r}; choose from {', '.join(READINGS)}")
-        self.reading = reading
+        self.reading = check_choice("reading", reading, READINGS)
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""

@@ -168,16 +168,10 @@ def count_pairs(unmelded: int, available: int) -> int:
 
 
 @kernel
-def cards_worth_at_most(points: int) -> int:
-    """Return the mask of all cards worth at most `points`, which is empty for 0 and below."""
-    return CARDS_UP_TO[max(0, min(points, 10))]
-
-
-@kernel
 def cheap_partners(card: int, others: int, available: int, needed: int, max_points: int) -> int:
     """Return the mask of the `pair_partners` that make a pair of at most `max_points` with the card."""
-    cheap = others & cards_worth_at_most(max_points - np.int64(CARD_VALUES[card]))
-    return pair_partners(card, cheap, available, needed)
+    points = max_points - np.int64(CARD_VALUES[card])
+    return pair_partners(card, others & CARDS_UP_TO[max(0, min(points, 10))], available, needed)
 
 
 # --- Drawing ------------------------------------------------------------------------------------------

@@ -165,7 +165,7 @@ def _estimator_of_bot(text: str) -> str | None:
     params = _base_and_parameters(text)[1]
     if "network" not in params or params["estimator"] is not None:
         return params.get("estimator")
-    from gin_env.agents.hand_strength.weights import find_network, trained_with
+    from gin_env.agents.hand_strength.bots import find_network, trained_with
 
     network = str(params["network"])
     return trained_with(network, find_network(network)[1])

@@ -12,16 +12,19 @@ from played_positions import played, same_records
 torch = pytest.importorskip("torch")
 from gin_env import MatchResult, PlayerView, agents  # noqa: E402
 from gin_env.agents import ties  # noqa: E402
-from gin_env.agents.generations.bot import GenerationBot  # noqa: E402
-from gin_env.agents.generations.network import GenerationNetwork, save_network  # noqa: E402
+from gin_env.agents.generations.bot import (  # noqa: E402
+    GenerationBot,
+    GenerationNetwork,
+    save_network,
+)
 from gin_env.game.actions import KNOCK  # noqa: E402
 from gin_env.observations import candidates  # noqa: E402 (they need torch)
 from gin_env.observations.candidates import NO_ACTION  # noqa: E402
 from gin_env.observations.views import VIEW  # noqa: E402
 from gin_env.support.array_files import ArrayFileError  # noqa: E402
-from gin_env.training.generations import experience as experiences  # noqa: E402
 from gin_env.training.generations import fit, loop  # noqa: E402
-from gin_env.training.generations.experience import Experience  # noqa: E402
+from gin_env.training.generations import fit as experiences  # noqa: E402
+from gin_env.training.generations.fit import Experience  # noqa: E402
 
 
 def made_up(draws: int, discards: int, seed: int = 0) -> tuple[Experience, Experience]:

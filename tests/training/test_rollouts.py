@@ -11,7 +11,7 @@ from scipy import stats
 from gin_env import agents
 from gin_env.game.state import OFFER, STOCK_ONLY
 from gin_env.training.generations import rollouts
-from gin_env.training.generations.experience import Experience
+from gin_env.training.generations.fit import Experience
 from gin_env.training.generations.rollouts import Players, Search, gather, try_candidates
 
 HAND, OTHER = "5D 6D 7D 9C 9H 9S AH 2H 3H KS", "2C 3D 4C 6C 7H 8H TD JD QC KC"

@@ -1,7 +1,7 @@
 """Networks of the user's own classes: their files, and the bot that plays one.
 
 A file holds the weights, the class's name, the arguments that make it, and a description of the training. It
-holds no code: the class is found by its name, which the user writes (`gin_env.agents.own`).
+holds no code: the class is found by its name, which the user writes.
 """
 
 from __future__ import annotations

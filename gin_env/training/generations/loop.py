@@ -28,16 +28,14 @@ import torch
 
 from gin_env import agents
 from gin_env.agents.base import Agent
-from gin_env.agents.generations.bot import GenerationBot
-from gin_env.agents.generations.network import GenerationNetwork, load_network, save_network
+from gin_env.agents.generations.bot import GenerationBot, GenerationNetwork, load_network, save_network
 from gin_env.matches.matches import MatchResult, play_match
 from gin_env.matches.provenance import describe_bot
 from gin_env.support.checks import check_integer
 from gin_env.support.files import write_json
 from gin_env.support.threads import torch_threads
 from gin_env.support.workers import Workers, opened
-from gin_env.training.generations.experience import Experience, load_experiences, save_experiences
-from gin_env.training.generations.fit import fit
+from gin_env.training.generations.fit import Experience, fit, load_experiences, save_experiences
 from gin_env.training.generations.rollouts import Search, gather
 from gin_env.training.settings import HAS_BFLOAT16
 

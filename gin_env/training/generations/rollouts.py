@@ -26,7 +26,7 @@ from gin_env.game.cards import NUM_CARDS
 from gin_env.game.state import DISCARD, STOCK_ONLY
 from gin_env.observations.candidates import NO_ACTION, candidate_rows
 from gin_env.observations.views import PlayerView
-from gin_env.training.generations.experience import UNTRIED, Experience
+from gin_env.training.generations.fit import UNTRIED, Experience
 
 _KNOCKS = slice(KNOCK, KNOCK + NUM_CARDS)
 
