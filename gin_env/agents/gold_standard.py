@@ -56,7 +56,6 @@ class GoldStandardBot(NamedObject):
         self.hold_for_gin = check_switch("hold_for_gin", hold_for_gin)
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         return act_by(_act, view, 0 if self.hold_for_gin else self.knock_at)
 
 

@@ -45,7 +45,6 @@ class LateKnockBot(NamedObject):
         self.useful_draws = check_switch("useful_draws", useful_draws)
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         return act_by(_act, view, self.useful_draws)
 
 

@@ -105,7 +105,6 @@ class MarjjBot(NamedObject):
         self._parameters = parameters
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         return act_by(_act, view, self._parameters)
 
 

@@ -70,7 +70,6 @@ class MediumBot(NamedObject):
         self.exact = check_switch("exact", exact)
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         parameters = self.minimum_drop, self.knock_at, self.cautious_knock_at, self.exact
         return act_by(_act, view, parameters)
 

@@ -131,7 +131,6 @@ class ProcessBot(NamedObject):
         return ProcessBot(self.command, self.seconds)
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         masks = view.masks()
         actions = np.empty(len(view), np.int64)
         for index in range(len(view)):

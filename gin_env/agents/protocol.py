@@ -102,11 +102,6 @@ def read_question(message: dict[str, Any]) -> PlayerView:
     return view
 
 
-def answer(number: int, action: int) -> dict[str, Any]:
-    """Return the answer to a question, as a JSON object."""
-    return {"type": "action", "number": number, "action": act.describe(action)}
-
-
 def read_answer(message: dict[str, Any], number: int) -> int:
     """Return the action in the answer to question `number`. Raises ProtocolError for anything else."""
     if message.get("type") == "error":
@@ -182,7 +177,7 @@ def _reply(bot: Agent, message: dict[str, Any]) -> dict[str, Any]:
         action = check_bot_actions(bot, bot.act(view), 1)[0]
     except ValueError as error:  # such as rules that it does not play
         raise ProtocolError(f"{bot.name} cannot play this: {error}") from error
-    return answer(number, int(action))
+    return {"type": "action", "number": number, "action": act.describe(int(action))}
 
 
 # --- Texts --------------------------------------------------------------------------------------------

@@ -23,7 +23,6 @@ class RandomBot(NamedObject):
     name = "random"
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         return act_by(_act, view)
 
 

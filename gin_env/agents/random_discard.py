@@ -37,7 +37,6 @@ class RandomDiscardBot(NamedObject):
     name = "random-discard"
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         return act_by(_act, view)
 
 

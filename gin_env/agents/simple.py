@@ -68,7 +68,6 @@ class SimpleBot(NamedObject):
             cls.play_turns = None  # type: ignore[assignment]  # the inherited one would not match `act`
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         return act_by(_act, view, self.knock_limits)
 
     def play_turns(self, games: Games, which: np.ndarray, both_seats: bool) -> None:

@@ -148,7 +148,6 @@ class TonicBot(NamedObject):
         self._parameters = parameters
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         return act_by(_act, view, self._parameters)
 
 

@@ -206,11 +206,6 @@ def positions_of(found: np.ndarray) -> np.ndarray:
     return positions
 
 
-def is_slow(bot: object) -> bool:
-    """Return whether a bot says (``slow = True``) that its decisions take longer than measuring luck."""
-    return getattr(bot, "slow", False) is True
-
-
 @dataclass(frozen=True)
 class Adjusted:
     """A figure of bot a with the luck of the cards taken out."""

@@ -32,7 +32,7 @@ from gin_env.matches.intervals import (
     wilson_interval,
     win_rate_interval,
 )
-from gin_env.matches.luck import LUCK, Adjusted, adjusted_ratio, is_slow, swapped_luck
+from gin_env.matches.luck import LUCK, Adjusted, adjusted_ratio, swapped_luck
 from gin_env.matches.progress import match_progress
 from gin_env.matches.recording import MatchRecording
 from gin_env.matches.shards import DEAL_RESULT, MatchSetting, Tally, play_games, play_shards
@@ -400,7 +400,8 @@ def play_match(
     seed = fresh_seed() if seed is None else check_seed(seed)
     games = check_games(games)
     rules = Games(1, rules, episode).rules
-    luck = any(map(is_slow, bots)) and has_torch() if luck is None else luck
+    if luck is None:  # decisions of slow bots take longer than measuring luck
+        luck = any(getattr(bot, "slow", False) is True for bot in bots) and has_torch()
     tally = Tally(games // 2)
     order = np.random.default_rng(seed).permutation(games)
     with ExitStack() as stack:

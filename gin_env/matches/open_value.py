@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import as_file, files
-from pathlib import Path
 
 import numpy as np
 
@@ -85,12 +84,7 @@ class OpenValue(nn.Module):
 def packaged_value() -> OpenValue:
     """Return the packaged network. Raises ImportError without torch and safetensors."""
     with as_file(files("gin_env.matches") / "data" / PACKAGED) as path:
-        return load_value(path)
-
-
-def load_value(path: str | Path) -> OpenValue:
-    """Return the network in a file. Raises as `NetworkFormat.read` does."""
-    return FORMAT.read(path, lambda metadata, _: OpenValue(*map(int, metadata["sizes"])))[0]
+        return FORMAT.read(path, lambda metadata, _: OpenValue(*map(int, metadata["sizes"])))[0]
 
 
 @kernel

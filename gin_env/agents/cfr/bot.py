@@ -144,7 +144,6 @@ class CfrBot(NamedObject):
         return Strategy(self.table.strategy, kind, candidates, self.purified)
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         return act_by(_act, view, self.strategy)
 
 

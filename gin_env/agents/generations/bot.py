@@ -161,7 +161,6 @@ class GenerationBot(NamedObject):
         return cls(weights, knock)
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         actions = np.empty(len(view), np.int64)
         discarding = are_discarding(view.records)
         for phase in (False, True):

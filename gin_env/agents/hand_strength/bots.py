@@ -86,7 +86,6 @@ class OffensiveBot(NamedObject):
         self._estimator = estimators.resolve(estimator or trained_with(network, self.training))
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         actions = np.empty(len(view), np.int64)
         for first in range(0, len(view), BATCH_SIZE):
             batch = view[first : first + BATCH_SIZE]
@@ -128,7 +127,6 @@ class DefensiveBot(NamedObject):
         self._estimator = estimators.resolve(estimator)
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         return choose_actions(view, self.values, unmelded_only=True)
 
     def values(

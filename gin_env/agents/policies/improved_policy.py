@@ -64,7 +64,6 @@ class ImprovedPolicyBot(NamedObject):
         return self.policy.network
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         if self.predictor is None:
             return self.policy.act(view)
         chosen = np.empty(len(view), np.int64)

@@ -65,7 +65,6 @@ class BestResponseBot(SearchBot):
         self.trust = check_number("trust", trust, 0, 1)
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         if not len(view):
             return np.empty(0, np.int64)
         tried = self.likeliest(view)

@@ -185,7 +185,6 @@ class _Explorer:
         self.bot, self.random, self.share = bot, random, share
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         actions = np.array(self.bot.act(view))
         astray = np.flatnonzero(self.random.random(len(view)) < self.share)
         actions[astray] = _random_actions(view[astray].masks(), self.random)
