@@ -3,7 +3,7 @@
 Games come in pairs that share their decks and their first dealer, with the seats swapped: each bot holds
 each hand once. The second game has its suits permuted (the rules treat suits alike), the games are played in
 random order, and a bot that could remember its opponent's cards plays the two games as separate copies, see
-`gin_env.matches.copies`. The result depends only on the seed, not on how the games are batched.
+`gin_env.matches.shards`. The result depends only on the seed, not on how the games are batched.
 
 Anyone who knows the seed can reconstruct every deck. By default a match draws a secret seed and reports it
 with the result.
@@ -23,7 +23,6 @@ from gin_env.agents import AnyAgent, resolve
 from gin_env.batch import Episode, Games
 from gin_env.game.rules import Rules, RulesLike
 from gin_env.game.streams import check_seed, fresh_seed
-from gin_env.matches.copies import may_remember, new_copies, split_deals
 from gin_env.matches.intervals import (
     Interval,
     design_effect,
@@ -33,9 +32,17 @@ from gin_env.matches.intervals import (
     win_rate_interval,
 )
 from gin_env.matches.luck import LUCK, Adjusted, adjusted_ratio, swapped_luck
-from gin_env.matches.progress import match_progress
-from gin_env.matches.recording import MatchRecording
-from gin_env.matches.shards import DEAL_RESULT, MatchSetting, Tally, play_games, play_shards
+from gin_env.matches.reporting import MatchRecording, match_progress
+from gin_env.matches.shards import (
+    DEAL_RESULT,
+    MatchSetting,
+    Tally,
+    may_remember,
+    new_copies,
+    play_games,
+    play_shards,
+    split_deals,
+)
 from gin_env.records import Recorder
 from gin_env.support.checks import is_integer
 from gin_env.support.files import write_json

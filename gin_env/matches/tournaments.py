@@ -23,7 +23,7 @@ from gin_env.game.streams import check_seed, fresh_seed
 from gin_env.matches.differences import Difference, win_rate_difference
 from gin_env.matches.match_log import MatchLog, logged_name
 from gin_env.matches.matches import MatchResult, check_confidence, check_games, play_match
-from gin_env.matches.recording import spell_out
+from gin_env.matches.reporting import spell_out
 from gin_env.records import Recorder
 from gin_env.support.files import write_csv, write_json
 from gin_env.support.plots import import_matplotlib, origin_line, save_figure

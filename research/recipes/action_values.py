@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from gin_env.agents.policies.candidate_network import file_of_policy, find_policy_of_games
-from gin_env.agents.policies.gain_network import MAX_TRIED, MIN_CHANCE
+from gin_env.agents.policies.improved_policy import MAX_TRIED, MIN_CHANCE
 from gin_env.agents.search.rollouts import (
     RolloutPlayers,
     likeliest_action,
