@@ -254,13 +254,11 @@ def heuristics_action(public, private, player, random, strategy, reading, relati
 
 @kernel
 def _act_fitness_cfr(views, parameters, actions):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         actions[index] = fitness_cfr_action(view.public, view.private, view.player, view.random, *parameters)
 
 
 @kernel
 def _act_heuristics(views, parameters, actions):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         actions[index] = heuristics_action(view.public, view.private, view.player, view.random, *parameters)

@@ -93,6 +93,5 @@ def gold_standard_action(public, private, knock_at: int) -> int:
 
 @kernel
 def _act(views, knock_at, actions):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         actions[index] = gold_standard_action(view.public, view.private, knock_at)

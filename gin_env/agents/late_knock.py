@@ -68,6 +68,5 @@ def late_knock_action(public, private, player: int, random: int, useful_draws: b
 
 @kernel
 def _act(views, useful_draws, actions):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         actions[index] = late_knock_action(view.public, view.private, view.player, view.random, useful_draws)

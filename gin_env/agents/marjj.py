@@ -244,6 +244,5 @@ def marjj_action(public, private, player: int, random: int, parameters) -> int:
 
 @kernel
 def _act(views, parameters, actions):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         actions[index] = marjj_action(view.public, view.private, view.player, view.random, parameters)

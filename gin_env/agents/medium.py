@@ -147,6 +147,5 @@ def medium_action(
 
 @kernel
 def _act(views, parameters, actions):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         actions[index] = medium_action(view.public, view.private, view.player, view.random, *parameters)

@@ -257,8 +257,7 @@ def safe_discard_action(
 
 @kernel
 def _act(views, estimates, parameters, actions):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         actions[index] = safe_discard_action(
             view.public, view.private, view.player, view.random, estimates[index], *parameters
         )

@@ -161,8 +161,7 @@ def simple_action(public, private, player: int, random: int, knock_at: int) -> i
 
 @kernel
 def _act(views, limits, actions):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         knock_at = limits[own_turn(view.public)]
         actions[index] = simple_action(view.public, view.private, view.player, view.random, knock_at)
 

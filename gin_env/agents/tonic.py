@@ -343,6 +343,5 @@ def tonic_action(public, private, player: int, random: int, parameters) -> int:
 
 @kernel
 def _act(views, parameters, actions):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         actions[index] = tonic_action(view.public, view.private, view.player, view.random, parameters)

@@ -177,6 +177,5 @@ def utility_action(
 
 @kernel
 def _act(views, parameters, actions):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         actions[index] = utility_action(view.public, view.private, view.player, view.random, *parameters)

@@ -125,7 +125,7 @@ def test_candidates_do_not_depend_on_suit_order():
 
 @pytest.mark.compiled
 def test_gathering_is_reproducible_by_seed_and_part():
-    bot = GenerationBot(small_network(), name="small")
+    bot = GenerationBot(small_network())
     pool = [agents.make("simple"), agents.make("tonic")]
 
     def gathered(seed: int, part: int) -> Experience:

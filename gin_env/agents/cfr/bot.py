@@ -149,8 +149,7 @@ class CfrBot(NamedObject):
 
 @kernel
 def _act(views, strategy, actions):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         actions[index] = strategy_action(view.public, view.private, view.player, view.random, strategy)
 
 

@@ -120,7 +120,6 @@ class GenerationBot(NamedObject):
     knock : ``"value"`` knocks when the network rates it highest; ``"simple"`` as soon as possible, with the
         discard of the highest value (an ablation that measures the evaluation of hands alone); default: as in
         the training that wrote the file.
-    name : the bot's name in results; default: the file's name without its ending, or ``"generation"``.
     dtype : the precision of the network.
     """
 
@@ -128,16 +127,14 @@ class GenerationBot(NamedObject):
         self,
         weights: str | Path | GenerationNetwork | None = None,
         knock: str | None = None,
-        name: str | None = None,
         dtype: torch.dtype = torch.float32,
     ) -> None:
         provenance: dict[str, Any] = {}
         if isinstance(weights, GenerationNetwork):
-            network = weights
+            network, self.name = weights, SHIPPED.stem
         else:
-            network, provenance = load_network(SHIPPED if weights is None else weights)
-            name = name or (None if weights is None else Path(weights).stem)
-        self.name = name or "generation"
+            path = SHIPPED if weights is None else Path(weights)
+            (network, provenance), self.name = load_network(path), path.stem
         self.knock = check_choice("knock", knock or provenance.get("knock", KNOCKS[0]), KNOCKS)
         self.dtype = dtype
         self.network = GenerationNetwork(*network.sizes).to(dtype).eval()

@@ -9,10 +9,5 @@ its part of the paper.
 - `research.recipes.hand_strength` makes data sets, and trains and selects each network by name.
 - `gin_env.estimators.risk` is equation 5.
 
-The seed matters as much as the kind of network, and longer training lowers the error without improving the
-play (docs/results/truong2021.md, "Length of training"). Training therefore takes three epochs instead of the
-paper's 96, trains five networks of each kind, and selects one by its games. Results:
-docs/results/truong2021.md, "Table 1".
-
-The package imports torch only when a network is made or loaded.
+The package imports torch only when a network is made or loaded. Results: docs/results/truong2021.md, "Table 1".
 """

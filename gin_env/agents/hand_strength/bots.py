@@ -210,8 +210,7 @@ def choose_actions(view: PlayerView, values_of: Rate, unmelded_only: bool) -> np
 def _write_draws(views, actions):
     """Write the draws, and -1 for views that must discard; return the maximum number of their discards."""
     most = 0
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         if view.public.phase == DISCARD:
             actions[index] = -1
             most += view.public.rules.hand_size + 1
@@ -224,8 +223,7 @@ def _write_draws(views, actions):
 def _write_candidates(views, unmelded_only, owners, cards, hands):
     """Write owner, card and remaining hand of each candidate discard; return their number."""
     row = 0
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         hand = np.int64(view.private.hand)
         allowed = discards_allowed(view.public, view.private)
         unmelded = unmelded_cards(hand) & allowed
@@ -244,8 +242,7 @@ def _write_candidates(views, unmelded_only, owners, cards, hands):
 def _write_best(views, owners, cards, hands, values, chosen):
     """Write the action of highest value for each view; ties are broken at random."""
     row = 0
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         best, highest = np.int64(0), _LOWEST
         while row < len(owners) and owners[row] == index:
             best, highest = keep_best(best, highest, cards[row], values[row])

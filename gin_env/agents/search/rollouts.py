@@ -364,8 +364,7 @@ def _play_policy(
 
 @kernel
 def _write_logits(network, views, logits, actions) -> None:
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         num_rows = score_candidates(network, view.public, view.private, np.int64(view.player))
         actions[index] = NO_ACTION
         actions[index, :num_rows] = network.room.actions[:num_rows]

@@ -60,12 +60,14 @@ class Experience:
     def __len__(self) -> int:
         return len(self.views)
 
-    @classmethod
-    def join(cls, parts: Sequence[Experience]) -> Experience:
-        """Return the positions of several experiences in one."""
-        return cls(
-            np.concatenate([part.views for part in parts]), np.concatenate([part.returns for part in parts])
-        )
+
+def join(parts: Sequence[tuple[Experience, Experience]]) -> tuple[Experience, Experience]:
+    """Return the draw positions and the discard positions of several parts, each in one."""
+    draws, discards = (
+        Experience(np.concatenate([one.views for one in each]), np.concatenate([one.returns for one in each]))
+        for each in zip(*parts, strict=True)
+    )
+    return draws, discards
 
 
 def save_experiences(experiences: tuple[Experience, Experience], path: Path) -> None:
