@@ -169,8 +169,8 @@ def count_pairs(unmelded: int, available: int) -> int:
 @kernel
 def cheap_partners(card: int, others: int, available: int, needed: int, max_points: int) -> int:
     """Return the mask of the `pair_partners` that make a pair of at most `max_points` with the card."""
-    points = max_points - np.int64(CARD_VALUES[card])
-    return pair_partners(card, others & CARDS_UP_TO[max(0, min(points, 10))], available, needed)
+    points = min(max_points - np.int64(CARD_VALUES[card]), np.int64(10))
+    return pair_partners(card, others & CARDS_UP_TO[max(points, np.int64(0))], available, needed)
 
 
 # --- Drawing ------------------------------------------------------------------------------------------

@@ -9,5 +9,7 @@ its part of the paper.
 - `research.recipes.hand_strength` makes data sets, and trains and selects each network by name.
 - `gin_env.estimators.risk` is equation 5.
 
-The package imports torch only when a network is made or loaded. Results: docs/results/truong2021.md, "Table 1".
+The package imports torch only when a network is made or loaded.
+
+Results: docs/results/truong2021.md, "Table 1".
 """
