@@ -27,6 +27,7 @@ from gin_env.matches.reporting import spell_out
 from gin_env.records import Recorder
 from gin_env.support.files import write_csv, write_json
 from gin_env.support.plots import import_matplotlib, origin_line, save_figure
+from gin_env.support.tables import table
 from gin_env.support.workers import Workers, opened
 
 _FIGURES = (  # of bots a and b
@@ -174,35 +175,32 @@ class TournamentResult:
 
     def __str__(self) -> str:
         """Return the standings and the win-rate matrix, strongest bot first."""
-        order = self.standings()
-        width = max(len(name) for name in self.bots)
-        points = self.points_per_hand
+        order, points = self.standings(), self.points_per_hand
+        lows, highs = self.intervals
+        standings, matrix = [], []
+        for place, bot in enumerate(order, 1):
+            # Its deviation is left out: it says nothing of the choice of the bots, which matters more.
+            rating = f"{self.ratings[bot].value:.0f}" if self.ratings else "-"
+            won = f"{100 * self.mean_win_rates[bot]:.2f} %"
+            per_hand = f"{np.nanmean(points[bot]):.2f} : {np.nanmean(points[:, bot]):.2f}"
+            standings.append([str(place), self.bots[bot], rating, won, per_hand])
+            cells = [
+                f"{100 * self.win_rates[bot, other]:.2f}±{50 * (highs - lows)[bot, other]:.1f}"
+                if bot != other
+                else ""
+                for other in order
+            ]
+            matrix.append([str(place), self.bots[bot], *cells])
+        places = [str(place) for place in range(1, len(order) + 1)]
         lines = [
             f"{self.size}, seed {self.seed}. "
             "Wins in per cent, row against column, ± half of "
             f"the {100 * self.confidence:g} % Wilson interval (paired deals).",
             "",
-            f"{'':{width + 4}}{'rating':>10}  mean win   points per hand",
+            table(["", "", "rating", "mean win", "points per hand"], standings, left=(1,)),
+            "",
+            table(["", "", *places], matrix, left=(1,)),
         ]
-        for place, bot in enumerate(order, 1):
-            # Its deviation is left out: it says nothing of the choice of the bots, which matters more.
-            rating = f"{self.ratings[bot].value:6.0f}" if self.ratings else "-"
-            lines.append(
-                f"{place:2}  {self.bots[bot]:{width}}{rating:>10}  {100 * self.mean_win_rates[bot]:6.2f} %   "
-                f"{np.nanmean(points[bot]):5.2f} : {np.nanmean(points[:, bot]):5.2f}"
-            )
-        lines += ["", " " * (width + 4) + " ".join(f"{place:>10}" for place in range(1, len(order) + 1))]
-        lows, highs = self.intervals
-        for place, row in enumerate(order, 1):
-            cells = [
-                f"{100 * self.win_rates[row, column]:6.2f}±{50 * (highs - lows)[row, column]:.1f}"
-                if row != column
-                else ""
-                for column in order
-            ]
-            lines.append(
-                f"{place:2}  {self.bots[row]:{width}}" + " ".join(f"{cell:>10}" for cell in cells).rstrip()
-            )
         if self.ratings is None:
             lines += ["", 'No ratings: install openskill with pip install "gin-env[plots]".']
         return "\n".join(lines)

@@ -138,7 +138,7 @@ class Chains(Worlds):
     def _chances(self, held: np.ndarray, stock: np.ndarray) -> np.ndarray:
         """Return logarithms of the probabilities of worlds, up to a constant: float64 (n,)."""
         trust = self._model.trust
-        acted = trust * self._model.likelihood(self._view, self._past, held, stock)
+        acted = trust * self._model.likelihood(self.view, self._past, held, stock)
         # Cards that are not in the stock are held, so the odds of the stock are enough.
         return acted - (1 - trust) * np.log(self._odds)[stock].sum(axis=1)
 

@@ -96,7 +96,7 @@ def test_table_shows_each_figure_with_its_bot(result):
         strict=True,
     ):
         assert line.split(None, 2)[:2] == [str(place), bot]
-        assert f"{rating}   {rate:>5} %   " in line
+        assert f"{rating}   {rate} %  " in line
         assert line.endswith(f" {points}")
     for line, bot in zip(matrix, ORDER, strict=True):
         rates = [float(cell.split("±")[0]) for cell in line.split()[2:]]

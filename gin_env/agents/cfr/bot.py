@@ -136,12 +136,9 @@ class CfrBot(NamedObject):
             candidates = table.metadata.get("candidates", DEFAULT_CANDIDATES[abstraction])
         self.candidates = check_choice("candidates", candidates, CANDIDATES)
         self.purified = check_switch("purified", purified)
-
-    @property
-    def strategy(self) -> Strategy:
-        """What the kernels need to decide by the table."""
-        kind, candidates = KINDS[self.table.metadata["abstraction"]], CANDIDATES[self.candidates]
-        return Strategy(self.table.strategy, kind, candidates, self.purified)
+        self.strategy = Strategy(
+            table.strategy, KINDS[abstraction], CANDIDATES[self.candidates], self.purified
+        )
 
     def act(self, view: PlayerView) -> np.ndarray:
         return act_by(_act, view, self.strategy)

@@ -132,10 +132,7 @@ class DefensiveBot(NamedObject):
     def values(
         self, view: PlayerView, owners: np.ndarray, cards: np.ndarray, hands: np.ndarray, exact: bool = False
     ) -> np.ndarray:
-        """Return the negative risk of each discard, float32 (k,), with or without `exact`.
-
-        Parameters are those of `values_of` in `choose_actions`.
-        """
+        """Return the negative risk of each discard, float32 (k,), with or without `exact`."""
         return -discard_risks(self._estimator.estimate(view))[owners, cards]
 
 
@@ -162,10 +159,7 @@ class BalancedBot(OffensiveBot):
     def values(
         self, view: PlayerView, owners: np.ndarray, cards: np.ndarray, hands: np.ndarray, exact: bool = False
     ) -> np.ndarray:
-        """Return value minus weighted risk of each discard: float32 (k,), or float64 if `exact`.
-
-        Parameters are those of `values_of` in `choose_actions`.
-        """
+        """Return value minus weighted risk of each discard: float32 (k,), or float64 if `exact`."""
         estimates = self._estimator.estimate(view)
         risks = discard_risks(estimates)[owners, cards]
         return self.hand_values(estimates, owners, hands, exact) - np.float32(self.risk_weight) * risks
