@@ -41,7 +41,7 @@ CHANCE = np.dtype(
         ("deal", np.int64),  # index of the deal in the match
         ("is_a", np.bool_),  # whether bot a is the player to move
         ("card", np.int8),  # just drawn; -1 at the deal
-        ("mover", np.int64),
+        ("mover", np.int64),  # hands, the discard pile, and what both hold from it, as masks of cards
         ("other", np.int64),
         ("pile", np.int64),
         ("mover_shown", np.int64),
@@ -148,14 +148,14 @@ Lucks = Iterator[tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]]
 
 def _luck_of_being_dealt(deals: np.ndarray, worth: np.ndarray, value: OpenValue) -> Lucks:
     """Yield the luck of `CHANCE` records of deals; `worth` is that of each class."""
-    more = value.probabilities(positions_of(deals)) - value.at_deal.numpy()
+    more = value.probabilities(deals) - value.at_deal.numpy()
     yield np.zeros(len(deals), np.int64), (more @ value.points.numpy(), (more * worth).sum(axis=1))
 
 
 def _luck_of_drawing(draws: np.ndarray, worth: np.ndarray, value: OpenValue) -> Lucks:
     """Yield the luck of `CHANCE` records of draws, by the value and by simple measures."""
     drawn, owner = _with_every_card(draws)
-    probabilities = value.probabilities(positions_of(drawn))
+    probabilities = value.probabilities(drawn)
     measures = np.empty((len(drawn), 3))
     _measure(drawn["mover"], drawn["knock_limit"], measures)
     figures = np.column_stack(
@@ -193,17 +193,6 @@ def _measure(hands: np.ndarray, limits: np.ndarray, measures: np.ndarray) -> Non
         measures[index, 0] = deadwood
         measures[index, 1] = deadwood <= limits[index]
         measures[index, 2] = deadwood == 0
-
-
-def positions_of(found: np.ndarray) -> np.ndarray:
-    """Return `open_value.POSITION` records (n,) of `CHANCE` records (n,)."""
-    from gin_env.matches.open_value import CARDS, POSITION
-
-    positions = np.zeros(len(found), POSITION)
-    for name in CARDS:
-        positions[name] = found[name]
-    positions["drew"] = found["card"] >= 0
-    return positions
 
 
 @dataclass(frozen=True)

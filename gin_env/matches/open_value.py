@@ -1,8 +1,8 @@
 """What a hand is worth with all cards open: a network that predicts how the hand ends.
 
 It sees both hands and the stock, so it is for looking back at finished games, never for a player:
-`gin_env.matches.luck` takes luck out of results with it. It was trained on games of several bots by
-``python -m research train open-value``.
+`gin_env.matches.luck` takes luck out of results with it. Its positions are the `CHANCE` records there. It was
+trained on games of several bots by ``python -m research train open-value``.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -23,11 +23,6 @@ from gin_env.support.torch_extra import nn, torch
 
 FORMAT = NetworkFormat("open-card value network", "1", "python -m research train open-value")
 PACKAGED = "open-value.safetensors"
-
-CARDS = ("mover", "other", "pile", "mover_shown", "other_shown")
-POSITION = np.dtype([*((name, np.int64) for name in CARDS), ("drew", np.bool_)])
-"""Both hands, the discard pile and the cards that both hold from it, as masks of cards, seen by the player
-to move, who has just drawn from the stock (`drew`) or is offered the first upcard."""
 
 CLASSES = np.array([1, 5, 10, 15, 20, 25, 30, 35, 40, 50, 60])
 """Least points of each class of results; there are as many for lost hands, and one for void hands."""
@@ -69,7 +64,7 @@ class OpenValue(nn.Module):
 
     @torch.inference_mode()
     def probabilities(self, positions: np.ndarray) -> np.ndarray:
-        """Return the probability of each class: float32 (n, NUM_CLASSES) for `POSITION` records (n,)."""
+        """Return the probability of each class: float32 (n, NUM_CLASSES) for `CHANCE` records (n,)."""
         found = np.empty((len(positions), NUM_CLASSES), np.float32)
         inputs = np.empty((min(ROWS, len(positions)), NUM_INPUTS), np.float32)
         for first in range(0, len(positions), ROWS):
@@ -89,14 +84,15 @@ def packaged_value() -> OpenValue:
 
 @kernel
 def write_inputs(positions: np.ndarray, inputs: np.ndarray) -> None:
-    """Write the inputs of the network, float32 (n, NUM_INPUTS), for `POSITION` records (n,)."""
+    """Write the inputs of the network, float32 (n, NUM_INPUTS), for `CHANCE` records (n,)."""
     for index in range(len(positions)):
         position, row = positions[index], inputs[index]
         row[:] = 0
         mover, other, pile = position.mover, position.other, position.pile
         stock = FULL_DECK & ~(mover | other | pile)
         kept, deadwood = mover, min_deadwood(mover)
-        if position.drew:
+        drew = position.card >= 0
+        if drew:
             discard, deadwood = least_deadwood_discard(mover, mover)
             kept = mover & ~discard
         others_deadwood = min_deadwood(other)
@@ -111,7 +107,7 @@ def write_inputs(positions: np.ndarray, inputs: np.ndarray) -> None:
         _mark(position.other_shown, row, 8)
         numbers = row[_MASKS * NUM_CARDS :]
         numbers[0] = count_cards(stock) / _MAX_STOCK
-        numbers[1] = position.drew
+        numbers[1] = drew
         numbers[2] = deadwood / 50
         numbers[3] = others_deadwood / 50
         numbers[4 + _step(deadwood)] = 1

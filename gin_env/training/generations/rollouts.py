@@ -187,12 +187,8 @@ class _Explorer:
     def act(self, view: PlayerView) -> np.ndarray:
         actions = np.array(self.bot.act(view))
         astray = np.flatnonzero(self.random.random(len(view)) < self.share)
-        actions[astray] = _random_actions(view[astray].masks(), self.random)
+        masks = view[astray].masks()
+        numbers = self.random.random(masks.shape) * (masks != 0)
+        numbers[:, _KNOCKS] *= 1e-9  # never a knock if another action is legal
+        actions[astray] = numbers.argmax(axis=1)
         return actions
-
-
-def _random_actions(masks: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Return int64 (k,): a random legal action for each mask (k, 107); never a knock if another is legal."""
-    numbers = random.random(masks.shape) * (masks != 0)
-    numbers[:, _KNOCKS] *= 1e-9
-    return numbers.argmax(axis=1)
