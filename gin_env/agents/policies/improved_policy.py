@@ -19,13 +19,12 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gin_env.agents.policies.candidate_network import PACKAGED, CandidateScorer, load_candidate_policy
+from gin_env.agents.policies.candidate_network import PACKAGED, load_candidate_policy
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.ties import DIGITS, are_best
 from gin_env.game.actions import NUM_ACTIONS
@@ -246,6 +245,7 @@ class ImprovedPolicyBot(NamedObject):
     def __init__(self, margin: float | None = 0.3, weights: str = "policy", gains: str | None = None) -> None:
         network, rules, episode = load_candidate_policy(weights)
         self.name = "policy"
+        self.network = network
         self.policy = CandidatePolicyBot(network, None if weights in PACKAGED else rules, episode=episode)
         self.margin = None if margin is None else check_number("margin", margin, 0, 100)
         self.predictor = None if margin is None else GainPredictor(PACKAGED_GAINS if gains is None else gains)
@@ -257,30 +257,20 @@ class ImprovedPolicyBot(NamedObject):
         bot.name = "policy-memory"
         return bot
 
-    @property
-    def network(self) -> CandidateScorer:
-        """The first network, which scores candidates."""
-        return self.policy.network
-
     def act(self, view: PlayerView) -> np.ndarray:
         if self.predictor is None:
             return self.policy.act(view)
         chosen = np.empty(len(view), np.int64)
         discarding = are_discarding(view.records)
-        for group, decide in (
-            (~discarding, self.policy.act),
-            (discarding, partial(self._discard, self.predictor)),
-        ):
-            index = np.flatnonzero(group)
-            if len(index):
-                chosen[index] = decide(view[index])
+        draws, discards = np.flatnonzero(~discarding), np.flatnonzero(discarding)
+        if len(draws):
+            chosen[draws] = self.policy.act(view[draws])
+        if len(discards):
+            chosen[discards] = self._discard(self.predictor, view[discards])
         return chosen
 
     def action_chances(self, view: PlayerView) -> np.ndarray:
-        """Return the probability of each action by the policy, before its discards are improved.
-
-        It is float64 (n, 107).
-        """
+        """Return the probability of each action before discards are improved: float64 (n, 107)."""
         return self.policy.action_chances(view)
 
     def tried(self, view: PlayerView) -> Tried:

@@ -86,7 +86,9 @@ def network_of(bot: Agent) -> CandidateScorer | None:
     """Return the network that a bot plays like, of ``policy`` its first one; None for another kind of bot."""
     if type(bot) is ImprovedPolicyBot:
         bot = bot.policy
-    return bot.network if type(bot) is CandidatePolicyBot and bot.is_its_network else None
+    if type(bot) is not CandidatePolicyBot or not bot.deterministic or not bot.sees_scores:
+        return None
+    return None if bot.network.reads_memory else bot.network
 
 
 class RolloutPlayers:
