@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -110,10 +110,3 @@ class MatchRecording:
         while self._num_written in self._waiting:
             self._recorder.add(self._waiting.pop(self._num_written))
             self._num_written += 1
-
-
-def spell_out(recorder: Recorder, named: Sequence[AnyAgent], bots: Sequence[Agent]) -> None:
-    """Add to the records the full spelling of each bot that was passed by name."""
-    for name, bot in zip(named, bots, strict=True):
-        if isinstance(name, str):
-            recorder.spell(bot.name, spell_out_bot(name))

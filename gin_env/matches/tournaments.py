@@ -23,7 +23,7 @@ from gin_env.game.streams import check_seed, fresh_seed
 from gin_env.matches.differences import Difference, win_rate_difference
 from gin_env.matches.match_log import MatchLog, logged_name
 from gin_env.matches.matches import MatchResult, check_confidence, check_games, play_match
-from gin_env.matches.reporting import spell_out
+from gin_env.matches.provenance import spell_out_bot
 from gin_env.records import Recorder
 from gin_env.support.files import write_csv, write_json
 from gin_env.support.plots import import_matplotlib, origin_line, save_figure
@@ -261,7 +261,9 @@ def play_tournament(
         raise ValueError(f"bots must have different names, but {duplicates[0]!r} occurs twice")
     games = check_games(games)
     if record is not None:
-        spell_out(record, named, entrants)
+        for bot, entrant in zip(named, entrants, strict=True):
+            if isinstance(bot, str):  # entrants are objects, which do not know how they were named
+                record.spell(entrant.name, spell_out_bot(bot))
     pairs = list(combinations(range(len(entrants)), 2))
     logged = names if log is None else list(map(logged_name, named, names))
     matches = []
