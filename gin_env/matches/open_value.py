@@ -14,7 +14,7 @@ from importlib.resources import as_file, files
 
 import numpy as np
 
-from gin_env.game.cards import FULL_DECK, NUM_CARDS, count_cards, lowest_card
+from gin_env.game.cards import FULL_DECK, NUM_CARDS, count_cards, write_ones
 from gin_env.game.hands import least_deadwood_discard, meld_completions, unmelded_cards
 from gin_env.game.melds import min_deadwood
 from gin_env.support.compilation import kernel
@@ -96,15 +96,15 @@ def write_inputs(positions: np.ndarray, inputs: np.ndarray) -> None:
             discard, deadwood = least_deadwood_discard(mover, mover)
             kept = mover & ~discard
         others_deadwood = min_deadwood(other)
-        _mark(mover, row, 0)
-        _mark(other, row, 1)
-        _mark(pile, row, 2)
-        _mark(unmelded_cards(kept), row, 3)
-        _mark(unmelded_cards(other), row, 4)
-        _mark(meld_completions(kept) & stock, row, 5)
-        _mark(meld_completions(other) & stock, row, 6)
-        _mark(position.mover_shown, row, 7)
-        _mark(position.other_shown, row, 8)
+        write_ones(row, 0, mover)
+        write_ones(row, NUM_CARDS, other)
+        write_ones(row, 2 * NUM_CARDS, pile)
+        write_ones(row, 3 * NUM_CARDS, unmelded_cards(kept))
+        write_ones(row, 4 * NUM_CARDS, unmelded_cards(other))
+        write_ones(row, 5 * NUM_CARDS, meld_completions(kept) & stock)
+        write_ones(row, 6 * NUM_CARDS, meld_completions(other) & stock)
+        write_ones(row, 7 * NUM_CARDS, position.mover_shown)
+        write_ones(row, 8 * NUM_CARDS, position.other_shown)
         numbers = row[_MASKS * NUM_CARDS :]
         numbers[0] = count_cards(stock) / _MAX_STOCK
         numbers[1] = drew
@@ -112,14 +112,6 @@ def write_inputs(positions: np.ndarray, inputs: np.ndarray) -> None:
         numbers[3] = others_deadwood / 50
         numbers[4 + _step(deadwood)] = 1
         numbers[4 + _STEPS + _step(others_deadwood)] = 1
-
-
-@kernel
-def _mark(cards: int, row: np.ndarray, place: int) -> None:
-    """Set the inputs of some cards to 1."""
-    while cards:
-        row[place * NUM_CARDS + lowest_card(cards)] = 1
-        cards &= cards - 1
 
 
 @kernel

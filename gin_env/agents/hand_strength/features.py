@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.game.cards import KINGS, NUM_CARDS, card_bit, count_cards
+from gin_env.game.cards import KINGS, NUM_CARDS, card_bit, card_columns, count_cards
 from gin_env.game.hands import meld_completions, unmelded_cards
 from gin_env.game.melds import min_deadwood, ranks_held_thrice, run_cards
 from gin_env.support.checks import check_choice
@@ -63,16 +63,12 @@ def hand_features(hands: np.ndarray, hits: str = HITS[0]) -> tuple[np.ndarray, n
     way to count hits, one of `HITS`. Raises ValueError for an unknown way.
     """
     check_choice("hits", hits, HITS)
-    x = np.empty((len(hands), NUM_CARDS), np.float32)
     macro = np.empty((len(hands), len(MACRO_FEATURES)), np.float32)
-    _write_features(hands, hits == "arrangement", x, macro)
-    return x, macro
+    _write_macro_features(hands, hits == "arrangement", macro)
+    return card_columns(hands).astype(np.float32), macro
 
 
 @kernel
-def _write_features(hands, by_arrangement, x, macro):
+def _write_macro_features(hands, by_arrangement, macro):
     for index in range(len(hands)):
-        hand = np.int64(hands[index])
-        for card in range(NUM_CARDS):
-            x[index, card] = hand >> card & 1
-        write_macro_features(hand, by_arrangement, macro[index])
+        write_macro_features(np.int64(hands[index]), by_arrangement, macro[index])
