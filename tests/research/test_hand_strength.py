@@ -111,7 +111,7 @@ def test_arrangement_hits_leave_no_more_cards_unmelded():
         others = [1 << card for card in range(52) if not hand >> card & 1]
         assert count == sum(_unmelded(hand | other) <= _unmelded(hand) for other in others)
     assert (by_arrangement < by_melds).any()  # a meld that needs the cards of another one
-    with pytest.raises(ValueError, match="hits must be one of"):
+    with pytest.raises(ValueError, match="unknown hits 'all'"):
         hand_features(hands, "all")
 
 
