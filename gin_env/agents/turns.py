@@ -61,6 +61,9 @@ def play_seated(
 
     `play` is `play_turns`, or `play_bot` for one action in each game.
     """
+    if len(bots) == 1:
+        play(games, bots[0], which)
+        return
     for index, bot in enumerate(bots):
         seated = which[bot_indices == index]
         if len(seated):
