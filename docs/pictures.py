@@ -49,7 +49,7 @@ def moment() -> HumanGame:
             game.let_bot_act()
         else:
             melds = [group for group in describe_seat(game.view, "").hand if group.caption in ("set", "run")]
-            if game.view.records["public"]["hand_number"][0] == 1 and len(melds) >= 2:
+            if game.view.array["public"]["hand_number"][0] == 1 and len(melds) >= 2:
                 return game
             game.act(int(adviser.act(game.view)[0]))
 

@@ -36,7 +36,7 @@ from gin_env.observations.candidates import check_arrays, check_written
 from gin_env.observations.illegal_actions import explain_illegal
 from gin_env.observations.memory import NUM_MEMORY
 from gin_env.observations.observation import OBSERVATION_SIZE
-from gin_env.observations.view_records import (
+from gin_env.observations.view_kernels import (
     VIEW,
     write_all_candidates,
     write_memories,
@@ -280,7 +280,7 @@ class Games:
         # records of many fields as to allocate bytes.
         records = np.ndarray(len(games), VIEW, np.zeros(len(games) * VIEW.itemsize, np.uint8))
         write_views(self.state, games, -1 if player is None else _seat(player), records)
-        return PlayerView.of_records(records)
+        return PlayerView.of_array(records)
 
     def find_illegal(self, games: np.ndarray, actions: np.ndarray) -> np.ndarray:
         """Return which of the int64 (k,) actions are illegal: bool (k,)."""
@@ -292,7 +292,7 @@ class Games:
 
     def explain(self, game: int, action: int) -> str:
         """Return why an illegal action is illegal. Raises ValueError for a legal one."""
-        return explain_illegal(self.views(np.array([game])).records, action)
+        return explain_illegal(self.views(np.array([game])).array, action)
 
     def play(self, games: np.ndarray, actions: np.ndarray, who: str = "", checked: bool = True) -> None:
         """Play one action in each of `games`, each listed once; add to `rewards` and set `done`.
@@ -307,7 +307,7 @@ class Games:
         first = first_illegal(self.state, games, actions)
         if first >= 0:
             view = self.views(games[first : first + 1])
-            reason = explain_illegal(view.records, int(actions[first]))
+            reason = explain_illegal(view.array, int(actions[first]))
             where = f" in game {self.numbers[games[first]]}" if len(self) > 1 else ""
             by = f" by {who}" if who else ""
             error = IllegalActionError(f"illegal action{by}{where}: {reason}")

@@ -63,7 +63,7 @@ class OpenSpielBot(AdaptedBot):
         for state, row in zip(states, chances, strict=True):
             for action, chance in self.original.action_probabilities(state, state.current_player()).items():
                 row[action] = chance
-        return sample_actions(chances, view.records["random"])
+        return sample_actions(chances, view.array["random"])
 
 
 class SeenState:
@@ -73,7 +73,7 @@ class SeenState:
         self._view, self._observation, self._mask = view, observation, mask
 
     def current_player(self) -> int:
-        return int(self._view.records["player"][0])
+        return int(self._view.array["player"][0])
 
     def legal_actions(self, player: int | None = None) -> list[int]:
         return self._mask.nonzero()[0].tolist()

@@ -16,7 +16,7 @@ class Agent(Protocol):
     """A bot: a name, and one method that decides for a batch of games in one call.
 
     A bot has no memory: the view holds everything that has happened in the hand. It breaks ties with
-    ``view.records["random"]``, a fresh number for each decision, so that it plays the same in a batch as
+    ``view.array["random"]``, a fresh number for each decision, so that it plays the same in a batch as
     alone.
 
     A bot of your own takes a few lines::
@@ -48,9 +48,9 @@ AnyAgent: TypeAlias = str | Agent | Model | Callable[..., Any]
 
 
 def act_by(kernel: Callable[..., None], view: PlayerView, *parameters: Any) -> np.ndarray:
-    """Return the actions, int64 (n,), that ``kernel(view.records, *parameters, actions)`` writes."""
+    """Return the actions, int64 (n,), that ``kernel(view.array, *parameters, actions)`` writes."""
     actions = np.empty(len(view), np.int64)
-    kernel(view.records, *parameters, actions)
+    kernel(view.array, *parameters, actions)
     return actions
 
 

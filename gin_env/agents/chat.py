@@ -196,7 +196,7 @@ class ChatBot(NamedObject):
             {"role": "system", "content": f"{rules}\n\n{ASK}"},
             {"role": "user", "content": str(view)},
         ]
-        random, legal = int(view.records["random"][0]), view.masks()[0].nonzero()[0]
+        random, legal = int(view.array["random"][0]), view.masks()[0].nonzero()[0]
         self.usage.add(decisions=1)
         for _ in range(self.attempts):
             answer = self._ask(messages, random)
@@ -204,7 +204,7 @@ class ChatBot(NamedObject):
                 action = find_action(answer)
                 if action in legal:
                     return action
-                reason = explain_illegal(view.records, action)
+                reason = explain_illegal(view.array, action)
             except IllegalActionError as error:
                 reason = str(error)
             self.usage.add(illegal_answers=1)

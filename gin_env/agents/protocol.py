@@ -39,7 +39,7 @@ class ProtocolError(ValueError):
 
 def question(view: PlayerView, number: int) -> dict[str, Any]:
     """Return the question to a player as a JSON object; `view` is a single view whose player is to move."""
-    record = view.records[0]
+    record = view.array[0]
     public, player = record["public"], int(record["player"])
     draws = iter(view.stock_draws())
     events = []

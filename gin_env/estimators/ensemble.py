@@ -125,7 +125,7 @@ class EnsembleEstimator(NamedObject):
 
     def _mix(self, view: PlayerView, estimates: list[np.ndarray], scores: np.ndarray | float) -> np.ndarray:
         with np.errstate(divide="ignore"):
-            logs = np.log(self.weights[view.records["public"]["turn"]]) + scores
+            logs = np.log(self.weights[view.array["public"]["turn"]]) + scores
         weights = np.exp(logs - logs.max(axis=1, keepdims=True))
         weights /= weights.sum(axis=1, keepdims=True)
         mixed = np.einsum("nk,knc->nc", weights.astype(np.float32), np.stack(estimates))
@@ -133,7 +133,7 @@ class EnsembleEstimator(NamedObject):
 
     def _learn(self, view: PlayerView, memory: np.ndarray) -> None:
         """Score the members' last estimates by the card that the player has since drawn from the stock."""
-        hands, private = first_hands(view), view.records["private"]
+        hands, private = first_hands(view), view.array["private"]
         draws = private["num_stock_draws"].astype(np.int64)
         new = np.flatnonzero((memory["first_hand"] == hands) & (draws == memory["draws"] + 1))
         if len(new):

@@ -81,7 +81,7 @@ class LogisticEstimator(Memoryless):
     def estimate(self, view: PlayerView) -> np.ndarray:
         """Return the probabilities, float32 (n, 52); see `Estimator.estimate`."""
         estimates = np.empty((len(view), NUM_CARDS), np.float32)
-        _write_estimates(view.records, *self._changes, self._normalised, estimates)
+        _write_estimates(view.array, *self._changes, self._normalised, estimates)
         return estimates
 
 

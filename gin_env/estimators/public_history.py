@@ -40,9 +40,9 @@ def opponent_turns(view: PlayerView) -> tuple[np.ndarray, np.ndarray]:
     counts : int64 array, shape (n,): the number of turns of each view.
     """
     counts = np.empty(len(view), np.int64)
-    most = view.records["public"]["turn"].max(initial=0) // 2 + 1
+    most = view.array["public"]["turn"].max(initial=0) // 2 + 1
     turns = np.zeros((len(view), most), OPPONENT_TURN)
-    _write_opponent_turns(view.records, turns, counts)
+    _write_opponent_turns(view.array, turns, counts)
     return turns[:, : counts.max(initial=0)].copy(), counts
 
 
@@ -56,7 +56,7 @@ def hash_turns(turns: np.ndarray, counts: np.ndarray) -> np.ndarray:
 def first_hands(view: PlayerView) -> np.ndarray:
     """Return the hands that the players were dealt: masks, uint64 (n,)."""
     hands = np.empty(len(view), np.uint64)
-    _write_first_hands(view.records, hands)
+    _write_first_hands(view.array, hands)
     return hands
 
 
@@ -81,7 +81,7 @@ def known_cards(view: PlayerView) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     held = np.empty((len(view), NUM_CARDS), np.bool_)
     unseen = np.empty((len(view), NUM_CARDS), np.bool_)
     missing = np.empty(len(view), np.float32)
-    _write_known_cards(view.records, held, unseen, missing)
+    _write_known_cards(view.array, held, unseen, missing)
     return held, unseen, missing
 
 
@@ -127,7 +127,7 @@ def card_features(view: PlayerView) -> tuple[np.ndarray, np.ndarray]:
     """Return `CARD_FEATURES`, float32 (n, 18, 4, 13), and `POSITION_FEATURES`, float32 (n, 11)."""
     cards = np.empty((len(view), len(CARD_FEATURES), NUM_CARDS), np.float32)
     position = np.empty((len(view), len(POSITION_FEATURES)), np.float32)
-    _write_card_features(view.records, cards, position)
+    _write_card_features(view.array, cards, position)
     return cards.reshape(len(view), len(CARD_FEATURES), 4, 13), position
 
 

@@ -52,7 +52,7 @@ a test searches all shorter ones).
 def shankar_arrays(view: PlayerView) -> np.ndarray:
     """Return the Shankar array of each view by card id: int8 (n, 52)."""
     arrays = np.empty((len(view), NUM_CARDS), np.int8)
-    _write_shankar_arrays(view.records, arrays)
+    _write_shankar_arrays(view.array, arrays)
     return arrays
 
 

@@ -65,7 +65,7 @@ class ProductEstimator(NamedObject):
     def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
         """Return the probabilities, float32 (n, 52); see `Estimator.advance`."""
         estimates = np.empty((len(view), NUM_CARDS), np.float32)
-        self._write(view.records, memory, estimates)
+        self._write(view.array, memory, estimates)
         return estimates
 
     def _write(self, views: np.ndarray, memory: np.ndarray, estimates: np.ndarray) -> None:

@@ -21,7 +21,7 @@ def turn_inputs(turns: np.ndarray, before: np.ndarray | None, view: PlayerView) 
     cards = np.arange(NUM_CARDS)
     held, out = card_columns(turns["held"]), card_columns(turns["out"])
     if before is None:
-        missing = view.records["public"]["rules"]["hand_size"][:, None] - held.sum(axis=1, keepdims=True)
+        missing = view.array["public"]["rules"]["hand_size"][:, None] - held.sum(axis=1, keepdims=True)
         before = missing / np.maximum((~held & ~out).sum(axis=1, keepdims=True), 1)
     return np.concatenate(
         [

@@ -27,7 +27,7 @@ class UniformEstimator(Memoryless):
     def estimate(self, view: PlayerView) -> np.ndarray:
         """Return the probabilities, float32 (n, 52); see `Estimator.estimate`."""
         estimates = np.empty((len(view), NUM_CARDS), np.float32)
-        _write_estimates(view.records, estimates)
+        _write_estimates(view.array, estimates)
         return estimates
 
 

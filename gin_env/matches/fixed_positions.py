@@ -86,7 +86,7 @@ def _played(games: Games, hands: int) -> np.ndarray:
         games.fix_deals(game, [_deck(game + len(games) * hand) for hand in range(hands)], game % 2)
     records_of_steps = []
     for step, running in enumerate(games.until_over()):
-        records = games.views(running).records
+        records = games.views(running).array
         for game, record in zip(running.tolist(), records, strict=True):
             record["random"] = hash_of(f"tie {game}, step {step}")
         records_of_steps.append(records)

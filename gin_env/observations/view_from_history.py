@@ -1,4 +1,4 @@
-"""The view of a hand that another program dealt, from its actions: `records_of_history`."""
+"""The view of a hand that another program dealt, from its actions: `array_of_history`."""
 
 # mypy: disable-error-code="no-untyped-def,return-value"
 
@@ -17,12 +17,12 @@ from gin_env.game.state import NO_CARD, STATE
 from gin_env.observations.illegal_actions import explain_illegal, why_illegal
 from gin_env.observations.knowledge import cards_missing
 from gin_env.observations.memory import MEANINGS, NUM_MEMORY
-from gin_env.observations.view_records import VIEW, write_view_memories
+from gin_env.observations.view_kernels import VIEW, write_view_memories
 from gin_env.support.checks import check_integer, unknown
 from gin_env.support.compilation import kernel
 
 
-def records_of_history(
+def array_of_history(
     hand: int,
     first_upcard: int,
     history: Iterable[int],

@@ -16,8 +16,8 @@ from gin_env.game.words import position_in_words
 from gin_env.observations.candidates import check_arrays, check_written
 from gin_env.observations.memory import NUM_MEMORY
 from gin_env.observations.observation import OBSERVATION_SIZE
-from gin_env.observations.view_from_history import records_of_history
-from gin_env.observations.view_records import (
+from gin_env.observations.view_from_history import array_of_history
+from gin_env.observations.view_kernels import (
     VIEW,
     first_wrong,
     write_events,
@@ -67,13 +67,13 @@ class PlayerView:
         wrong = first_wrong(records)
         if wrong >= 0:
             raise ValueError(f"record {wrong} is not a position of a hand: damaged, or never written")
-        self.records = records
+        self.array = records
 
     @classmethod
-    def of_records(cls, records: np.ndarray) -> PlayerView:
+    def of_array(cls, records: np.ndarray) -> PlayerView:
         """Return the view of records (n,) that the engine has written; they are not checked."""
         view = cls.__new__(cls)
-        view.records = records
+        view.array = records
         return view
 
     @classmethod
@@ -145,7 +145,7 @@ class PlayerView:
         You may: draw the upcard; pass.
         """
         return cls(
-            records_of_history(
+            array_of_history(
                 hand,
                 first_upcard,
                 history,
@@ -161,19 +161,19 @@ class PlayerView:
         )
 
     def __len__(self) -> int:
-        return len(self.records)
+        return len(self.array)
 
     def __getitem__(self, index: Any) -> PlayerView:
         """Return the views at an index, a slice, or an array of indices."""
         try:
-            records = self.records[index]
+            records = self.array[index]
             if isinstance(records, np.void):
-                records = self.records[[index]]
+                records = self.array[[index]]
         except (OverflowError, KeyError) as error:
             raise IndexError(f"views {index!r} are out of range in a batch of {len(self)}") from error
         if records.dtype != VIEW:
             raise IndexError(f"index must be an integer, a slice or an array, not {index!r}")
-        return PlayerView.of_records(records.reshape(-1))
+        return PlayerView.of_array(records.reshape(-1))
 
     def __iter__(self) -> Iterator[PlayerView]:
         return (self[index] for index in range(len(self)))
@@ -183,7 +183,7 @@ class PlayerView:
         return "\n\n".join(self._in_words(index) for index in range(len(self)))
 
     def _in_words(self, index: int) -> str:
-        record, one = self.records[index], self[index]
+        record, one = self.array[index], self[index]
         position = position_in_words(
             record["public"],
             int(record["player"]),
@@ -197,23 +197,23 @@ class PlayerView:
     @property
     def rules(self) -> Rules:
         """The rules of the (first) game."""
-        return Rules.from_record(self.records["public"]["rules"][0])
+        return Rules.from_record(self.array["public"]["rules"][0])
 
     @property
     def hands(self) -> np.ndarray:
         """uint64 (n,): the players' own hands as masks."""
-        return self.records["private"]["hand"]
+        return self.array["private"]["hand"]
 
     def masks(self) -> np.ndarray:
         """Return the legal actions: int8 (n, 107), zeros for a player who is not to move."""
         masks = np.zeros((len(self), NUM_ACTIONS), np.int8)
-        write_view_masks(self.records, masks)
+        write_view_masks(self.array, masks)
         return masks
 
     def observations(self) -> np.ndarray:
         """Return the observation vectors: float32 (n, OBSERVATION_SIZE)."""
         observations = np.empty((len(self), OBSERVATION_SIZE), np.float32)
-        write_view_observations(self.records, observations)
+        write_view_observations(self.array, observations)
         return observations
 
     def memories(self) -> np.ndarray:
@@ -222,7 +222,7 @@ class PlayerView:
         See `gin_env.observations.memory`. The counts are in ``records["public"]["memory"]``, for each player.
         """
         memories = np.empty((len(self), NUM_MEMORY), np.float32)
-        write_view_memories(self.records, memories)
+        write_view_memories(self.array, memories)
         return memories
 
     def candidates(
@@ -237,17 +237,17 @@ class PlayerView:
         ValueError if they do not fit.
         """
         rows, actions, context = check_arrays(len(self), rows, actions, context)
-        check_written(write_view_candidates(self.records, rows, actions, context))
+        check_written(write_view_candidates(self.array, rows, actions, context))
         return rows, actions, context
 
     def history(self, index: int = 0) -> list[Event]:
         """Return all public events of the current hand in order, for one view of the batch."""
-        record = self.records[[index]]
+        record = self.array[[index]]
         events = np.empty((int(record["public"]["history_length"][0]), len(Event._fields)), np.int64)
         write_events(record, events)
         return [Event(*event) for event in events.tolist()]
 
     def stock_draws(self, index: int = 0) -> list[int]:
         """Return the cards that this player drew from the stock, in order."""
-        private = self.records["private"][index]
+        private = self.array["private"][index]
         return private["stock_draws"][: private["num_stock_draws"]].tolist()

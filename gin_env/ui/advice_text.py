@@ -43,7 +43,7 @@ def lines_of(advice: Advice, view: PlayerView, letters: bool = False, keep: int 
 
 def _line(move: Move, view: PlayerView, letters: bool) -> Line:
     numbers = move.numbers
-    upcard, hand = int(view.records["public"]["upcard"][0]), int(view.hands[0])
+    upcard, hand = int(view.array["public"]["upcard"][0]), int(view.hands[0])
     return Line(
         move.action,
         action_name(move.action, upcard, letters, hand),
@@ -91,7 +91,7 @@ def _about_draw(advice: Advice, view: PlayerView, letters: bool) -> str:
     taking = advice.find(DRAW_UPCARD)
     if taking is None:
         return "The stock is the only choice."
-    hand, upcard = int(view.hands[0]), int(view.records["public"]["upcard"][0])
+    hand, upcard = int(view.hands[0]), int(view.array["public"]["upcard"][0])
     name, now, left = card_name(upcard, letters), deadwood(hand), taking.numbers.deadwood or 0
     groups = [group for group in hand_groups(hand | 1 << upcard) if group.caption in ("set", "run")]
     meld = next((group.cards for group in groups if upcard in group.cards), [])
@@ -114,7 +114,7 @@ def _about_discard(best: Move, other: Move, view: PlayerView, opponent: str, let
     name, other_name = card_name(card, letters), card_name(instead, letters)
     reasons = []
     if (theirs.risk or 0) - (mine.risk or 0) >= LOW_DANGER:
-        near = _near(instead, int(view.records["public"]["shown"][0][1 - int(view.records["player"][0])]))
+        near = _near(instead, int(view.array["public"]["shown"][0][1 - int(view.array["player"][0])]))
         took = f": {opponent} took {card_names(near, letters)}" if near else ""
         reasons.append(f"{other_name} would help {opponent} more{took}")
     if (more := (theirs.deadwood or 0) - (mine.deadwood or 0)) > 0:

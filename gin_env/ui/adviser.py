@@ -122,13 +122,13 @@ class Adviser:
             pair = self._compare(view, more, [moves[0].action, other.action], numbers)
             moves = pair + [move for move in moves if move.action not in (pair[0].action, pair[1].action)]
             moves[1:] = sorted(moves[1:], key=lambda move: -move.win)
-        return Advice(moves, _mean_deadwood(worlds, 1 - int(view.records["player"][0])))
+        return Advice(moves, _mean_deadwood(worlds, 1 - int(view.array["player"][0])))
 
     def _compare(
         self, view: PlayerView, worlds: np.ndarray, tried: list[int], numbers: dict[int, RankedChoice]
     ) -> list[Move]:
         """Return the moves, the best first; the first of `tried` is the best unless another surely is."""
-        player, scores = int(view.records["player"][0]), view.records["public"]["scores"][0]
+        player, scores = int(view.array["player"][0]), view.array["public"]["scores"][0]
         points = self._play_out(worlds, np.array(tried), player)
         win = self._chance(view.rules, int(scores[player]), int(scores[1 - player]), points)
         best = _best(win)

@@ -27,7 +27,7 @@ class DiscardOption(NamedTuple):
 def discard_options(view: PlayerView) -> dict[int, DiscardOption]:
     """Return the options of a single view by card; none unless its player is to discard."""
     mask = view.masks()[0]
-    if not mask.any() or int(view.records["public"]["phase"][0]) != DISCARD:
+    if not mask.any() or int(view.array["public"]["phase"][0]) != DISCARD:
         return {}
     hand = int(view.hands[0])
     gin = "big gin" if view.rules.big_gin_bonus and deadwood(hand) == 0 else "gin"

@@ -55,7 +55,7 @@ def choices(view: PlayerView, estimator: str | Estimator | None = None) -> list[
     risks = None
     if estimator is not None:
         risks = discard_risks(resolve(estimator).estimate(view))[0]
-    public = view.records["public"][0]
+    public = view.array["public"][0]
     if public["phase"] == STOCK_ONLY:
         return [RankedChoice(DRAW_STOCK)]
     rows, actions, _ = view.candidates()

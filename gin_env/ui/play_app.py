@@ -281,7 +281,7 @@ class PlayApp(TableApp):
             if action == "without_gin":
                 return "x is for a chosen card that makes gin."
             if action == "knock":
-                limit = int(self.game.view.records["public"]["knock_limit"][0])
+                limit = int(self.game.view.array["public"]["knock_limit"][0])
                 return f"You cannot knock yet: you need {limit} deadwood or less after the discard."
             return "You have drawn already: discard a card."
         if action in ("discard", "knock", "choose", "without_gin"):

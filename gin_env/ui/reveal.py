@@ -34,7 +34,7 @@ def describe_showdown(
     `view` is the player's view after the end; `hands` are both hands as masks, the player's first. The player
     is called `me`.
     """
-    public, player = view.records["public"][0], int(view.records["player"][0])
+    public, player = view.array["public"][0], int(view.array["player"][0])
     outcome, knocker = int(public["outcome"]), int(public["knocker"])
     names = (me, opponent)
     own_score, opponent_score = int(public["scores"][player]), int(public["scores"][1 - player])
@@ -88,7 +88,7 @@ def describe_boxes(view: PlayerView, opponent: str, me: str = YOU) -> list[str]:
 
     Boxes are the hands won, which score under some rules. The list is empty without boxes and bonuses.
     """
-    public, player = view.records["public"][0], int(view.records["player"][0])
+    public, player = view.array["public"][0], int(view.array["player"][0])
     rules, sides = public["rules"], (player, 1 - player)
     lines = []
     if rules["box_bonus"]:
@@ -197,7 +197,7 @@ def describe_reveal(
 ) -> list[Stage]:
     """Return the end of a hand step by step. Parameters and sentences are those of `describe_showdown`."""
     shown = describe_showdown(view, hands, opponent, letters, me)
-    public, player = view.records["public"][0], int(view.records["player"][0])
+    public, player = view.array["public"][0], int(view.array["player"][0])
     if int(public["outcome"]) == VOID:
         return [Stage(text, shown.own_groups, shown.opponent_groups, []) for text in shown.steps]
     by_me = int(public["knocker"]) == player

@@ -102,7 +102,7 @@ def step_of(positions: Sequence[Position], choice: Choice) -> int:
 def moves_of(positions: Sequence[Position], choice: Choice, letters: bool = False) -> tuple[str, str]:
     """Return the move that was played and the better one, in words."""
     view = position_of(positions, choice).view()
-    upcard, hand = int(view.records["public"]["upcard"][0]), int(view.hands[0])
+    upcard, hand = int(view.array["public"]["upcard"][0]), int(view.hands[0])
     played, best = choice.played.action, choice.advice.best.action
     return action_name(played, upcard, letters, hand), action_name(best, upcard, letters, hand)
 

@@ -68,7 +68,7 @@ def describe_seat(view: PlayerView, opponent: str, letters: bool = False) -> Sea
 
     With `letters`, suits are written C, H, S, D instead of as symbols.
     """
-    public, player = view.records["public"][0], int(view.records["player"][0])
+    public, player = view.array["public"][0], int(view.array["player"][0])
     hand, known = int(view.hands[0]), int(public["shown"][1 - player])
     phase, my_turn = int(public["phase"]), bool(view.masks().any())
     their_turn = phase != OVER and not my_turn
@@ -172,7 +172,7 @@ def _prompt(view: PlayerView, phase: int, upcard: int, opponent: str, letters: b
 def _turns(view: PlayerView, player: int, draws: list[int], letters: bool) -> list[Turn]:
     turns: list[Turn] = []
     own_draws = iter(draws)
-    gin = int(view.records["public"]["outcome"][0]) in (GIN, BIG_GIN)
+    gin = int(view.array["public"]["outcome"][0]) in (GIN, BIG_GIN)
     for who, action, card in view.history():
         own = who == player
         if action == PASS:

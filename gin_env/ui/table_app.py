@@ -78,7 +78,7 @@ class TableView(Container):
         `compute` is called with the adviser or estimator. The screen is redrawn when the answer arrives. If
         the computation fails, its exception is returned.
         """
-        key = (kind, view.records.tobytes())
+        key = (kind, view.array.tobytes())
         answer = self._answers.get(key)
         if answer is None and key not in self.asked:
             self.asked.add(key)

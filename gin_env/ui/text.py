@@ -89,7 +89,7 @@ def describe(
     public = game["public"]
     view = np.zeros(1, VIEW)
     view["public"] = public
-    events = PlayerView.of_records(view).history()
+    events = PlayerView.of_array(view).history()
     stock = int(public["stock_left"])
     turn = f"turn {int(public['turn']) + (public['phase'] != OVER)}"
     return Table(

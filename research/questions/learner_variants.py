@@ -145,7 +145,7 @@ class EstimatorLearner(InputsLearner):
     def inputs_of(view: PlayerView, kind: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         rows, actions, context = InputsLearner.inputs_of(view, kind)
         estimate = EstimatorLearner.ESTIMATOR.estimate(view)
-        upcards = np.broadcast_to(view.records["public"]["upcard"][:, None], rows.shape[:2])
+        upcards = np.broadcast_to(view.array["public"]["upcard"][:, None], rows.shape[:2])
         discards = np.where(actions[..., 0] == NO_ACTION, actions[..., 1], actions[..., 0]) % NUM_CARDS
         around = around_cards(estimate, discards if kind else upcards)
         return np.concatenate([rows, around], axis=2), actions, context
@@ -201,7 +201,7 @@ class HistoryLearner(InputsLearner):
     def inputs_of(view: PlayerView, kind: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         rows, actions, context = InputsLearner.inputs_of(view, kind)
         tokens = np.zeros((len(view), NUM_TOKENS), np.float32)
-        write_tokens(view.records, tokens)
+        write_tokens(view.array, tokens)
         return rows, actions, np.concatenate([context, tokens], axis=1)
 
 
@@ -237,7 +237,7 @@ class VariantBot:
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
         chosen = np.full(len(view), DRAW_STOCK)
-        discarding = are_discarding(view.records)
+        discarding = are_discarding(view.array)
         for kind, group in enumerate((~discarding, discarding)):
             index = np.flatnonzero(group)
             if len(index):

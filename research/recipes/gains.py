@@ -27,7 +27,7 @@ from gin_env.game.streams import check_seed
 from gin_env.matches.provenance import describe_bot
 from gin_env.observations.candidates import DISCARD_ROWS, NO_ACTION, new_arrays, write_context, write_discards
 from gin_env.observations.observation import NUM_PLANES, OBSERVATION_SIZE, write_observation
-from gin_env.observations.view_records import VIEW
+from gin_env.observations.view_kernels import VIEW
 from gin_env.support.checks import check_integer
 from gin_env.support.compilation import kernel
 from gin_env.support.threads import torch_threads

@@ -61,7 +61,7 @@ def _decisions(number: int, seed: int) -> Iterator[PlayerView]:
     while not games.done[0]:
         player = int(games.to_move()[0])
         view = games.views(games.everyone, player)
-        if view.records["public"]["turn"][0] >= MIN_TURN and view.masks().sum() > 1:
+        if view.array["public"]["turn"][0] >= MIN_TURN and view.masks().sum() > 1:
             yield view
         play_bot(games, bots[player], games.everyone)
 
@@ -78,7 +78,7 @@ def _puzzle(view: PlayerView, bots: dict[str, Any], quick: Adviser, sure: Advise
     advice = sure.advise(view)
     if not _is_clear(advice.moves, ERRORS):
         return None
-    upcard, hand = int(view.records["public"]["upcard"][0]), int(view.hands[0])
+    upcard, hand = int(view.array["public"]["upcard"][0]), int(view.hands[0])
     chosen = {name: int(bot.act(view)[0]) for name, bot in bots.items()}
     seat = describe_seat(view, OPPONENT)
     return {

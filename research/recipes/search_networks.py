@@ -88,7 +88,7 @@ def train_opponents(
         positions = collect_decisions(bot, games, seed, progress)
         networks[bot], about[bot] = _train_shapes(positions, estimator, seed)
         rows = np.zeros((len(positions), NUM_CONDUCT), np.float32)
-        for view, row in zip(positions.view.records, rows, strict=True):
+        for view, row in zip(positions.view.array, rows, strict=True):
             write_conduct(view, np.zeros(1, STATE), row)
         conduct.append(rows)
     networks["opponents"], about["opponents"] = _train_recognition(conduct, seed)
@@ -153,7 +153,7 @@ def collect_decisions(
         movers = batch.to_move()[running]
         kept = running[(movers == 0) & (random.random(len(running)) < SHARE)]
         kept = kept[batch.state["public"]["phase"][kept] != STOCK_ONLY]
-        views.append(batch.views(kept, 0).records)
+        views.append(batch.views(kept, 0).array)
         hands.append(batch.state["private"]["hand"][kept, 1])
         numbers.append(kept)
         play_seated(batch, players, movers, running, play_bot)
@@ -163,7 +163,7 @@ def collect_decisions(
     if progress is not None:
         progress(before)
     order = np.argsort(np.concatenate(numbers), kind="stable")
-    return Positions(PlayerView.of_records(np.concatenate(views)[order]), np.concatenate(hands)[order])
+    return Positions(PlayerView.of_array(np.concatenate(views)[order]), np.concatenate(hands)[order])
 
 
 def _train(

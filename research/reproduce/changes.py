@@ -100,7 +100,7 @@ def sees_games(bot: Agent) -> bool:
     """Return whether score or memory changes any decision of a bot in `game_views`."""
     view, first_hands = game_views(), game_views()
     for field in ("scores", "boxes", "memory", "hand_number"):
-        first_hands.records["public"][field] = 0
+        first_hands.array["public"][field] = 0
     return bool((bot.act(view) != bot.act(first_hands)).any())
 
 

@@ -188,7 +188,7 @@ def bot_strategy(
     random = np.random.default_rng(0)
     for repeat in range(repeats):
         if repeat:
-            views.records["random"] = random.integers(2**64, size=len(states), dtype=np.uint64)
+            views.array["random"] = random.integers(2**64, size=len(states), dtype=np.uint64)
         chances[games.everyone, bot.act(views)] += 1 / repeats
     return {key: row[state.actions()] for (key, state), row in zip(states.items(), chances, strict=True)}
 

@@ -58,7 +58,7 @@ def test_network_says_what_it_reads():
 def agents_input(view):
     """Return the observations of single hands, in which the scores are 0."""
     observations = view.observations()
-    assert not view.records["public"]["scores"].any()
+    assert not view.array["public"]["scores"].any()
     return observations
 
 

@@ -31,14 +31,14 @@ pytestmark = pytest.mark.compiled
 def test_every_world_agrees_with_the_view(rules, shapes):
     held = Belief("uniform", shapes and HandShapes(packaged_networks()[shapes]))
     for number, view in enumerate(positions(rules, 8)[1]):
-        player = int(view.records["player"][0])
+        player = int(view.array["player"][0])
         worlds = held.worlds(view, 6, np.random.default_rng(number))
         assert [status(world) for world in worlds] == [[]] * 6
         table = Games(6, rules)
         table.state[:] = worlds
-        seen = table.views(table.everyone, player).records
+        seen = table.views(table.everyone, player).array
         for part in ("public", "private", "player"):
-            assert (seen[part] == view.records[part]).all()
+            assert (seen[part] == view.array[part]).all()
 
 
 def test_beliefs_do_not_depend_on_hidden_cards():
@@ -48,7 +48,7 @@ def test_beliefs_do_not_depend_on_hidden_cards():
         table = Games(2)
         table.state[0], table.state[1] = state, other[0]
         assert (table.state["private"]["hand"][0] != table.state["private"]["hand"][1]).any() or number < 1
-        player = int(view.records["player"][0])
+        player = int(view.array["player"][0])
         true, dealt_again = (
             held.worlds(table.views(np.array([game]), player), 5, np.random.default_rng(7)) for game in (0, 1)
         )
@@ -166,6 +166,6 @@ def test_invalid_views_raise():
     over = Games(1)
     over.start(over.everyone, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
     view = over.views(over.everyone)
-    view.records["public"]["phase"] = 4
+    view.array["public"]["phase"] = 4
     with pytest.raises(ValueError, match="one view of a hand in progress"):
         belief.sample(view, 5, np.random.default_rng(1))

@@ -43,14 +43,14 @@ def worlds_of(bot, view, random):
 def test_worlds_agree_with_what_the_player_sees():
     bot = BestResponseBot("simple", 16)
     for number, (_, view) in enumerate(views_of_policy(3)):
-        player = int(view.records["player"][0])
+        player = int(view.array["player"][0])
         worlds = worlds_of(bot, view, np.random.default_rng(number)).next_worlds()
         assert len(worlds) == 16
         games = Games(16, episode="game")
         games.state[:] = worlds
-        again = games.views(games.everyone, player).records
+        again = games.views(games.everyone, player).array
         for field in ("public", "private"):
-            assert (again[field] == view.records[field]).all()
+            assert (again[field] == view.array[field]).all()
 
 
 def test_likelihood_counts_the_acts_that_the_bot_would_not_do():
@@ -74,7 +74,7 @@ def test_belief_prefers_worlds_in_which_the_bot_acts_so():
         games.start(games.everyone, np.full(1, 9, np.uint64), np.full(1, game, np.uint64))
         games.play(games.everyone, np.array([PASS]))
         view = games.views(games.everyone)
-        upcard = int(view.records["public"]["upcard"][0])
+        upcard = int(view.array["public"]["upcard"][0])
         if upcard % 13 in range(2, 11):
             break
     taken = []
@@ -82,7 +82,7 @@ def test_belief_prefers_worlds_in_which_the_bot_acts_so():
         bot = BestResponseBot("simple", 16, estimator="uniform", trust=trust)
         chains = worlds_of(bot, view, np.random.default_rng(2))
         worlds = np.concatenate([chains.next_worlds() for _ in range(40)])
-        other = 1 - int(view.records["player"][0])
+        other = 1 - int(view.array["player"][0])
         hands = worlds["private"]["hand"][:, other]
         same_rank = [sum(int(hand) >> (upcard % 13 + 13 * suit) & 1 for suit in range(4)) for hand in hands]
         taken.append(np.mean(np.array(same_rank) >= 2))
@@ -156,7 +156,7 @@ def test_it_looks_at_no_hidden_card():
 def test_it_decides_the_same_alone_in_a_batch_and_again():
     other_rules = Rules(target_score=5)
     views = [view for _, view in [*views_of_policy(1), *views_of_policy(2, other_rules)]]
-    records = np.concatenate([view.records for view in views])
+    records = np.concatenate([view.array for view in views])
     together = BestResponseBot("simple", 16).act(PlayerView(records))
     assert len(BestResponseBot("simple", 16).act(PlayerView(records[:0]))) == 0
     assert together.tolist() == [int(BestResponseBot("simple", 16).act(view)[0]) for view in views]

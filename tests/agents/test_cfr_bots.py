@@ -32,7 +32,7 @@ def characteristics(table: Table, card: str, shown: str = "", discarded: str = "
     """Return the names of the card's characteristics; `shown` and `discarded` are the opponent's cards."""
     table.games.state["public"]["shown"][0, 1] = cards.parse(shown)
     table.games.state["public"]["discarded"][0, 1] = cards.parse(discarded)
-    view = table.games.views(np.zeros(1, np.int64)).records[0]
+    view = table.games.views(np.zeros(1, np.int64)).array[0]
     candidates = int(view["private"]["hand"])
     limit = fitness.deadwood_limit(view["public"], view["private"], 0, candidates, False)
     bits = fitness.card_fitness(view["public"], view["private"], 0, cards.card_id(card), limit, 15)
@@ -75,7 +75,7 @@ def test_card_melds_with_a_discard_of_the_opponent():
 def test_average_deadwood_decreases_after_another_draw():
     """Compare the mean deadwood after the discard and another draw with the deadwood now."""
     table = at_discard()
-    view = table.games.views(np.zeros(1, np.int64)).records[0]
+    view = table.games.views(np.zeros(1, np.int64)).array[0]
     hand = int(view["private"]["hand"])
     unseen = cards.FULL_DECK & ~hand & ~cards.parse("KD")
     for card in cards.cards_of(hand):
@@ -90,7 +90,7 @@ def test_average_deadwood_decreases_after_another_draw():
 def test_relative_deadwood_compares_the_candidates():
     """Of two queens and a king, the king is discarded: a pair has more outs."""
     table = Table("AC 2C 3C 5H 5S 5D 8H 8C QS QC", OPPONENT, "KD", "KH").play("pass", "pass", "draw")
-    view = table.games.views(np.zeros(1, np.int64)).records[0]
+    view = table.games.views(np.zeros(1, np.int64)).array[0]
     candidates = cards.parse("QS QC KH")
     limit = fitness.deadwood_limit(view["public"], view["private"], 0, candidates, True)
     for text, has in (("QS", 0), ("QC", 0), ("KH", 1)):

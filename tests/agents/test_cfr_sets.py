@@ -468,7 +468,7 @@ def test_bot_decides_by_its_table():
     assert play(holding(DISCARDING, "6H", "3D")) in ("KC", "QH")
     mixed = CfrBot(StrategyTable(np.full(size, 0.9), metadata), purified=False, candidates="all")
     views = holding(DISCARDING, "6H", "3D").games.views(np.zeros(300, np.int64))
-    views.records["random"] = np.random.default_rng(1).integers(0, 2**64, 300, dtype=np.uint64)
+    views.array["random"] = np.random.default_rng(1).integers(0, 2**64, 300, dtype=np.uint64)
     assert len(set(mixed.act(views).tolist())) == 11
     assert (CfrBot().candidates, CfrPlusBot().candidates) == ("least", "near")
     assert [CfrBot().purified, CfrPlusBot().purified] == [True, True]

@@ -36,7 +36,7 @@ pytestmark = pytest.mark.compiled
 @pytest.fixture(scope="module")
 def views():
     """Views of both players in games of `policy`, in one batch."""
-    return PlayerView(np.concatenate([view.records for _, view in views_of_policy(20)]))
+    return PlayerView(np.concatenate([view.array for _, view in views_of_policy(20)]))
 
 
 @pytest.fixture
@@ -145,7 +145,7 @@ def test_margin_decides_between_policy_and_gains(views):
 def test_weights_name_another_policy(views):
     bot = ImprovedPolicyBot(weights="policy-1")
     first, improved = CandidatePolicyBot.shipped_first().act(views), bot.act(views)
-    drawing = ~are_discarding(views.records)
+    drawing = ~are_discarding(views.array)
     assert (improved[drawing] == first[drawing]).all()
     assert 0 < (improved != first).mean() < 0.2
     assert (bot.action_chances(views).argmax(axis=1) == first).mean() > 0.99
@@ -155,7 +155,7 @@ def test_only_probable_discards_replace_the_policy(views):
     bot = ImprovedPolicyBot(margin=0)
     chosen, policy = bot.act(views), bot.policy.act(views)
     changed = np.flatnonzero(chosen != policy)
-    assert are_discarding(views.records)[changed].all()
+    assert are_discarding(views.array)[changed].all()
     tried = Tried.of(bot.policy.action_chances(views, exact=True))
     assert (tried.actions[changed] == chosen[changed, None]).any(axis=1).all()
     assert views.masks()[np.arange(len(views)), chosen].all()
@@ -163,7 +163,7 @@ def test_only_probable_discards_replace_the_policy(views):
 
 def test_best_gain_plus_margin_is_played(views):
     bot = ImprovedPolicyBot(margin=0.5)
-    discards = views[are_discarding(views.records)]
+    discards = views[are_discarding(views.array)]
     chosen, policy = bot.act(discards), bot.policy.act(discards)
     tried = Tried.of(bot.policy.action_chances(discards, exact=True))
     gains = bot.predictor(discards, tried, exact=True) + 0.5 * (tried.actions == policy[:, None])

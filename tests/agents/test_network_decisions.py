@@ -24,7 +24,7 @@ def positions() -> PlayerView:
     for _ in range(12):
         waiting = np.flatnonzero(~games.done)
         views = games.views(waiting)
-        parts.append(views.records)
+        parts.append(views.array)
         games.play(waiting, agents.make("simple:knock_at=0").act(views))
     records = np.concatenate(parts)
     return PlayerView(records[np.random.default_rng(0).permutation(len(records))])

@@ -59,7 +59,7 @@ def test_unmelded_and_available_cards_are_identified():
     assert available == cards.FULL_DECK & ~mask(f"{hand} 7D")
     small = Games(1, Rules(ranks=5, suits=2, hand_size=2))
     small.start(small.everyone, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
-    view = small.views(small.everyone).records[0]
+    view = small.views(small.everyone).array[0]
     seen = int(view["private"]["hand"]) | int(view["public"]["pile"])
     assert int(hands.available_cards(view["public"], view["private"])) == small.rules.deck_mask & ~seen
 

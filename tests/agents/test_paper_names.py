@@ -66,19 +66,19 @@ def test_frozen_bot_with_parameters_has_them_in_its_name():
 
 def test_positions_cover_every_kind_of_decision():
     view = fixed_views()
-    public = view.records["public"]
+    public = view.array["public"]
     assert 1500 < len(view) < 2500
     assert set(np.unique(public["phase"])) == {0, 1, 2, 3}
-    assert np.unique(view.records["player"]).tolist() == [0, 1]
+    assert np.unique(view.array["player"]).tolist() == [0, 1]
     assert public["turn"].max() > 40
     knocks = view.masks()[:, 52:104].any(axis=1)
     assert knocks.sum() > 100
     assert (public["phase"][knocks] == DISCARD).all()
-    assert len(np.unique(view.records["random"])) == len(view)
+    assert len(np.unique(view.array["random"])) == len(view)
 
 
 def test_positions_of_games_have_scores_and_memory():
-    public = game_views().records["public"]
+    public = game_views().array["public"]
     assert 1500 < len(public) < 2500
     assert public["hand_number"].min() == 1
     assert public["hand_number"].max() > 8

@@ -104,7 +104,7 @@ def test_memory_changes_decisions_and_hidden_cards_do_not():
 
 def forgotten(view: PlayerView) -> PlayerView:
     """Return the same views without the memory of earlier hands."""
-    records = view.records.copy()
+    records = view.array.copy()
     for name in records["public"]["memory"].dtype.names:
         records["public"]["memory"][name] = 0
     return PlayerView(records)

@@ -73,7 +73,7 @@ def test_question_contains_exactly_what_the_player_saw():
         told = protocol.read_question(message)
         for name in ("masks", "observations", "memories", "history", "stock_draws"):
             np.testing.assert_array_equal(getattr(told, name)(), getattr(view, name)())
-        assert told.records["random"] == view.records["random"]
+        assert told.array["random"] == view.array["random"]
         mover = message["player"]
         for event in message["events"]:
             hidden = event["player"] != mover and event["action"] == "draw from the stock"
@@ -106,13 +106,13 @@ def test_served_bot_remembers_the_earlier_hands(name):
     for message, each in zip(questions, view, strict=True):
         SCHEMA.validate(message)
         told = protocol.read_question(message)
-        assert same_records(told.records["public"]["memory"], each.records["public"]["memory"])
+        assert same_records(told.array["public"]["memory"], each.array["public"]["memory"])
 
 
 def test_hidden_cards_do_not_change_a_question_of_a_later_hand():
     table, playing, view = later_positions()
     for game, each in zip(playing.tolist(), view, strict=True):
-        player = int(each.records["player"][0])
+        player = int(each.array["player"][0])
         again = as_games(redealt(table.state[[game]], table.rules, player, seed=1), table.rules)
         hidden = again.views(again.everyone)
         assert protocol.question(hidden, 1) == protocol.question(each, 1)

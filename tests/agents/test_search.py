@@ -131,7 +131,7 @@ def test_policys_choice_comes_first_and_illegal_actions_never():
 @pytest.mark.parametrize("response", [False, True])
 def test_choice_of_the_first_network_comes_second_if_improved(response):
     bot = BestResponseBot("simple", 16) if response else SearchBot()
-    views = PlayerView(np.concatenate([view.records for _, view in views_of_policy(40)]))
+    views = PlayerView(np.concatenate([view.array for _, view in views_of_policy(40)]))
     first, improved = (agents.make(name).act(views) for name in ("policy:margin=none", "policy"))
     changed = np.flatnonzero(first != improved)
     assert len(changed) > 3
@@ -292,7 +292,7 @@ def test_lazily_imported_bot_has_the_same_parameters(name, bot):
 @pytest.mark.parametrize("hidden", [None, 5, 100])
 def test_players_of_rollouts_score_actions_like_the_network(hidden):
     """Layers of any width, also if the blocks in which they are multiplied do not divide it."""
-    records = np.concatenate([view.records for _, view in views_of_policy(4)])
+    records = np.concatenate([view.array for _, view in views_of_policy(4)])
     torch.manual_seed(3)
     network = agents.make("policy").network if hidden is None else CandidateScorer(hidden)
     logits, actions = RolloutPlayers(network, None).logits(records)
@@ -312,7 +312,7 @@ def test_value_of_a_position_is_that_of_the_network():
     network, players = rollouts.read_network(policy.network), RolloutPlayers(policy.network, None)
     games, knocks = Games(1, episode="game"), 0
     for state, view in views_of_policy(6):
-        player = int(view.records["player"][0])
+        player = int(view.array["player"][0])
         rows, actions, context = view.candidates()
         with torch.inference_mode():
             _, value = policy.network.action_logits(*map(torch.from_numpy, (rows, actions, context)))

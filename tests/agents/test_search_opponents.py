@@ -42,7 +42,7 @@ QUICK = "search:samples=16,turns=1"
 
 def test_unknown_earlier_hands_do_not_count_as_hands_without_actions():
     counted = 0
-    for view in fixed_views().records[::50]:
+    for view in fixed_views().array[::50]:
         rows = np.empty((2, NUM_CONDUCT), np.float32)
         for row, hand_number in zip(rows, (0, 6), strict=True):
             view["public"]["hand_number"] = hand_number
@@ -60,7 +60,7 @@ def test_opponent_with_other_parameters_has_the_estimator_of_its_name():
 def test_each_model_has_its_own_shapes_and_plays_its_own_rollouts(monkeypatch):
     monkeypatch.setattr(OpponentModels, "__call__", lambda self, view: np.full(len(MODELS), 1 / len(MODELS)))
     bot, (state, view) = agents.make(QUICK), views_of_policy(1)[-1]
-    hand = int(state["private"]["hand"][1 - int(view.records["player"][0])])
+    hand = int(state["private"]["hand"][1 - int(view.array["player"][0])])
     models, players = bot.begin(view, np.random.default_rng(1)), []
     for name, (model, worlds) in zip(MODELS, models, strict=True):
         rest, shapes = worlds.with_hand(hand), HandShapes(packaged_networks()[name])
@@ -81,7 +81,7 @@ def test_decisions_do_not_depend_on_hidden_cards_or_the_batch():
         (world,) = bot.belief.worlds(view, 1, np.random.default_rng(number))
         assert bot.act(view) == bot.act(view_of_world(world, state, view))
         views.append(view)
-    together = agents.make(QUICK).act(PlayerView(np.concatenate([view.records for view in views])))
+    together = agents.make(QUICK).act(PlayerView(np.concatenate([view.array for view in views])))
     assert together.tolist() == [int(bot.act(view)[0]) for view in views]
 
 
@@ -90,9 +90,9 @@ def test_worlds_weighted_by_shape_agree_with_the_view():
     belief = Belief(MODELS["policy"], shapes)
     for number, (state, view) in enumerate(views_of_policy(2)):
         for world in belief.worlds(view, 4, np.random.default_rng(number)):
-            seen = view_of_world(world, state, view).records
-            assert seen["public"] == view.records["public"]
-            assert seen["private"] == view.records["private"]
+            seen = view_of_world(world, state, view).array
+            assert seen["public"] == view.array["public"]
+            assert seen["private"] == view.array["private"]
 
 
 def test_resampling_follows_the_weights():
@@ -129,11 +129,11 @@ def test_shape_counts_what_the_opponent_declined_discarded_and_took():
     """The last five numbers, by sets of cards; those before them are the discards of the context."""
     last_discard, met = list(CONTEXT).index("last_discard"), np.zeros(5)
     for state, view in views_of_policy(12):
-        public, opponent = view.records["public"][0], 1 - int(view.records["player"][0])
+        public, opponent = view.array["public"][0], 1 - int(view.array["player"][0])
         hand = int(state["private"]["hand"][opponent])
         worlds = Worlds(Belief(MODELS["simple"]), view, 1, np.random.default_rng(1))
         rows = np.empty((2, NUM_SHAPE), np.float32)
-        write_shapes(view.records[0], worlds.with_hand(hand), rows)
+        write_shapes(view.array[0], worlds.with_hand(hand), rows)
         points = {card: min(card % 13 + 1, 10) for card in range(52)}
         held = set(cards.cards_of(hand))
         loose = set(cards.cards_of(unmelded_cards(hand)))

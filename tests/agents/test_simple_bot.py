@@ -23,7 +23,7 @@ def decision(table: Table, randoms: list[int] | None = None, **params) -> str | 
     """Return Simple's decision in words or, with random numbers, the number of times for each decision."""
     views = table.games.views(np.zeros(len(randoms or [0]), np.int64))
     if randoms:
-        views.records["random"] = randoms
+        views.array["random"] = randoms
     texts = [action_text(int(number)) for number in agents.make("simple", **params).act(views)]
     return Counter(texts) if randoms else texts[0]
 
@@ -91,9 +91,9 @@ def test_ties_are_broken_by_the_views_random_number():
     # The number changes with each decision and differs between games.
     games = Games(30)
     games.start(games.everyone, np.zeros(30, np.uint64), np.arange(30, dtype=np.uint64))
-    first = games.views(games.everyone).records["random"].tolist()
+    first = games.views(games.everyone).array["random"].tolist()
     games.play(games.everyone, np.full(30, 106))
-    second = games.views(games.everyone).records["random"].tolist()
+    second = games.views(games.everyone).array["random"].tolist()
     assert len({*first, *second}) == 60
 
 
@@ -125,11 +125,11 @@ def test_no_pair_is_repeated_and_choices_are_as_documented(knock_at):
         views = games.views(waiting)
         actions = bot.act(views)
         for game, view, action in zip(waiting.tolist(), views, actions.tolist(), strict=True):
-            player = int(view.records["player"][0])
+            player = int(view.array["player"][0])
             hand = int(view.hands[0])
             if action in (DRAW_STOCK, DRAW_UPCARD):
                 stock = games.state["hidden"]["deck"][game][-int(games.state["public"]["stock_left"][game])]
-                drawn[game] = int(stock if action == DRAW_STOCK else view.records["public"]["upcard"][0])
+                drawn[game] = int(stock if action == DRAW_STOCK else view.array["public"]["upcard"][0])
             elif action < DRAW_STOCK:
                 legal = np.flatnonzero(view.masks()[0, :52]).tolist()
                 left = {card: melds.deadwood(hand & ~(1 << card)) for card in legal}
@@ -176,7 +176,7 @@ def test_knock_limit_of_the_rules_applies_too():
 def test_random_bot_chooses_legal_actions_uniformly():
     table = Table(ALL_BUT_A_FIVE, DULL_2, upcard="7D", stock="5C").play("pass", "pass", "draw")
     views = table.games.views(np.zeros(14_000, np.int64))
-    views.records["random"] = many_randoms(14_000)
+    views.array["random"] = many_randoms(14_000)
     found = Counter(action_text(int(number)) for number in agents.make("random").act(views))
     assert set(found) == table.legal
     assert len(found) == 14

@@ -25,7 +25,7 @@ class Counted(Plain):
         self.hands: list[int] = []
 
     def act(self, view):
-        public = view.records["public"]
+        public = view.array["public"]
         self.hands += public["hand_number"][public["phase"] == OFFER].tolist()
         return super().act(view)
 

@@ -179,8 +179,8 @@ def test_inputs_are_the_turn_and_the_previous_estimate():
 
 
 def test_each_view_has_the_hand_size_of_its_rules():
-    view = PlayerView(np.concatenate([views(0, 0).records, views(0, 0).records]))
-    view.records["public"]["rules"]["hand_size"] = 7, 10
+    view = PlayerView(np.concatenate([views(0, 0).array, views(0, 0).array]))
+    view.array["public"]["rules"]["hand_size"] = 7, 10
     turns, _ = opponent_turns(view)
     before = turn_inputs(turns[:, 0], None, view)[:, -52:]
     alone = [turn_inputs(turns[[index], 0], None, view[[index]])[0, -52:] for index in range(2)]
@@ -190,7 +190,7 @@ def test_each_view_has_the_hand_size_of_its_rules():
 
 def two_views() -> PlayerView:
     """Return a view whose opponent has completed three turns, and one with a single turn."""
-    return PlayerView(np.concatenate([views(0, 0).records, views(0, 0, 6).records]))
+    return PlayerView(np.concatenate([views(0, 0).array, views(0, 0, 6).array]))
 
 
 @pytest.mark.parametrize(
@@ -382,7 +382,7 @@ def test_single_unknown_card_is_estimated_exactly():
     turn = np.zeros(2, OPPONENT_TURN)
     turn["held"] = mask("AC 2C 3C 4C 5C 6C 7C 8C 9C")
     turn["out"] = cards.FULL_DECK & ~mask("AC 2C 3C 4C 5C 6C 7C 8C 9C TC"), ~turn["held"][1]
-    view = PlayerView(np.concatenate([views(0, 0).records] * 2))
+    view = PlayerView(np.concatenate([views(0, 0).array] * 2))
     before = turn_inputs(turn, None, view)[:, -52:]
     assert before[:, :10].tolist() == [[1] * 10, [1] * 9 + [0]]
     assert not before[:, 10:].any()

@@ -107,9 +107,9 @@ def test_estimates_are_probabilities_and_exact_for_known_cards(name, policy):
 @every_estimator
 def test_batch_equals_single_and_views_stay_unchanged(name):
     view = views_of("simple", 0)[:50]
-    before = view.records.copy()
+    before = view.array.copy()
     estimates = made(name).estimate(view)
-    assert np.array_equal(before, view.records)
+    assert np.array_equal(before, view.array)
     for index in range(len(view)):
         assert are_equal(name, estimates[index : index + 1], made(name).estimate(view[index]))
     assert made(name).estimate(view[:0]).shape == (0, 52)

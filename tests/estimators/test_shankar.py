@@ -97,6 +97,6 @@ def test_discards_count_wherever_the_cards_are_now():
         "AC AS 5D 6C 6S 7S 8S JC QD KS", "8C 2H 3H 4H 9D TD 2C 3C 4C 9S", "KH", "JH 7C 5H", dealer=0
     )
     table.play("pass", "pass", "draw", "8C", "take", "AC")  # the player takes the opponent's 8C
-    view = table.games.views(ONE_GAME, 0).records[0]
+    view = table.games.views(ONE_GAME, 0).array[0]
     assert cards.format(int(shankar.cards_ever_discarded(view["public"], 1))) == "8C"
     assert cards.format(int(shankar.cards_ever_discarded(view["public"], 0))) == "AC"

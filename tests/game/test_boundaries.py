@@ -147,7 +147,7 @@ DAMAGE = {
 def test_damaged_view_is_refused(field):
     games = started()
     games.play(games.everyone, np.full(3, 106))
-    records = games.views(games.everyone).records
+    records = games.views(games.everyone).array
     PlayerView(records)
     DAMAGE[field](records)
     with pytest.raises(ValueError, match="not a position of a hand"):
@@ -168,7 +168,7 @@ def test_view_with_a_changed_bit_is_refused_or_playable():
     rng, accepted = np.random.default_rng(3), 0
     games = played("simple").games()
     for number in range(400):
-        record = games.views(np.array([number])).records
+        record = games.views(np.array([number])).array
         record.view(np.uint8)[rng.integers(VIEW.itemsize)] ^= 1 << rng.integers(8)
         try:
             view = PlayerView(record)
@@ -194,16 +194,16 @@ def test_invalid_index_into_views_raises_index_error():
 def test_record_padding_is_zero():
     """Padding between the fields is zero, so that equal views have equal bytes."""
     games = started(200)
-    first = games.views(games.everyone).records.tobytes()
+    first = games.views(games.everyone).array.tobytes()
     rubbish = [np.full(len(first), 255, np.uint8) for _ in range(20)]
     del rubbish
-    assert games.views(games.everyone).records.tobytes() == first
+    assert games.views(games.everyone).array.tobytes() == first
     view = games.views(games.everyone)
     mask = np.ones(VIEW.itemsize, bool)
     for start, end in _fields(VIEW):
         mask[start:end] = False
     assert mask.sum() > 0
-    assert not view.records.view(np.uint8).reshape(200, -1)[:, mask].any()
+    assert not view.array.view(np.uint8).reshape(200, -1)[:, mask].any()
 
 
 def _fields(dtype: np.dtype, offset: int = 0):

@@ -62,7 +62,7 @@ def test_rows_follow_the_order_of_the_selected_games():
     assert games.views(some, 1).hands.tolist() == hands[some, 1].tolist()
     mover = games.to_move()[some]
     assert games.views(some).hands.tolist() == hands[some, mover].tolist()
-    assert games.views(some).records["player"].tolist() == mover.tolist()
+    assert games.views(some).array["player"].tolist() == mover.tolist()
     for every, given, row in (
         (games.masks(games.everyone), games.masks(some), 107),
         (games.observations(games.everyone, 1), games.observations(some, 1), OBSERVATION_SIZE),
@@ -145,7 +145,7 @@ def test_restarted_game_equals_a_new_one():
     assert (used.state["public"]["hand_number"] > 0).all()
     used.start(used.everyone, np.full(4, 7, np.uint64), np.arange(4, dtype=np.uint64))
     assert visible(used) == visible(new)
-    random = [games.views(games.everyone).records["random"].tolist() for games in (used, new)]
+    random = [games.views(games.everyone).array["random"].tolist() for games in (used, new)]
     assert random[0] == random[1]
 
 

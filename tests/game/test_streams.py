@@ -89,7 +89,7 @@ def test_view_numbers_reveal_neither_deck_nor_opponent_key(seed):
     games.start(games.everyone, np.full(count, seed, np.uint64), np.arange(count, dtype=np.uint64))
     for player in (0, 1):
         views = games.views(games.everyone, player)
-        for game, number in enumerate(views.records["random"].tolist()):
+        for game, number in enumerate(views.array["random"].tolist()):
             hidden = games.state["hidden"][game]
             key = unmix(number, 0)
             # A player can predict their own numbers and nothing else.
@@ -135,7 +135,7 @@ def test_twin_games_use_different_random_numbers():
     pair = Games(2)
     pair.start(pair.everyone, np.full(2, 9, np.uint64), np.zeros(2, np.uint64), np.array([False, True]))
     numbers = {
-        int(number) for player in (0, 1) for number in pair.views(pair.everyone, player).records["random"]
+        int(number) for player in (0, 1) for number in pair.views(pair.everyone, player).array["random"]
     }
     assert len(numbers) == 4
 
@@ -164,7 +164,7 @@ def told(games: Games) -> list[tuple[int, str, int, int]]:
     rows = []
     for game in range(len(games)):
         one = np.array([game])
-        numbers = [int(games.views(one, player).records["random"][0]) for player in (0, 1)]
+        numbers = [int(games.views(one, player).array["random"][0]) for player in (0, 1)]
         deck = " ".join(cards.card_text(int(card)) for card in games.deck(game)[:5])
         rows.append((int(games.state["public"]["dealer"][game]), deck, *numbers))
     return rows

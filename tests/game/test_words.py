@@ -51,7 +51,7 @@ def test_result_in_words_describes_each_outcome():
     rules, hand = Rules(max_turns=1), cards.parse("AC 2C 3C 4H 5H 6H 7S 8S 9S KD")
     view = PlayerView.from_history(hand, card("TS"), [DRAW_UPCARD, card("KD")], player=1, rules=rules)
     assert str(view).splitlines()[-1] == "The hand is over: it is void, nobody scores."
-    public = view.records["public"][0]
+    public = view.array["public"][0]
     public["winner"], public["points"] = 0, 31
     said = []
     for public["outcome"] in (KNOCK_WON, GIN, UNDERCUT):

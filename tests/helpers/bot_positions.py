@@ -27,12 +27,12 @@ def holding(hand: str, drawn: str, upcard: str) -> Table:
 def choices(table: Table, bot: str, count: int = 40, **params) -> set[str]:
     """Return all actions of the bot in this position over many random numbers, in words."""
     views = table.games.views(np.zeros(count, np.int64))
-    views.records["random"] = np.random.default_rng(3).integers(0, 2**64, count, dtype=np.uint64)
+    views.array["random"] = np.random.default_rng(3).integers(0, 2**64, count, dtype=np.uint64)
     return {action_text(int(number)) for number in agents.make(bot, **params).act(views)}
 
 
 def view_of(table: Table):
-    return table.games.views(np.zeros(1, np.int64)).records[0]
+    return table.games.views(np.zeros(1, np.int64)).array[0]
 
 
 def later(table: Table, turns: int) -> Table:

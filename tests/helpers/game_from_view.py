@@ -29,7 +29,7 @@ class SeenGame(Game):
 
 def game_from_view(view: PlayerView) -> SeenGame:
     """Replay the hand. Its `deck` is every card of the rules' deck, `dealt` the player's first cards."""
-    record = view.records[0]
+    record = view.array[0]
     public, rules, player = record["public"], view.rules, int(record["player"])
     events, draws = view.history(), view.stock_draws()
     own = first_cards(view)
@@ -56,10 +56,10 @@ def game_from_view(view: PlayerView) -> SeenGame:
 
 def first_cards(view: PlayerView) -> set[int]:
     """Return the cards dealt to the player, by undoing every turn from the last to the first."""
-    own = set(cards.cards_of(int(view.records[0]["private"]["hand"])))
+    own = set(cards.cards_of(int(view.array[0]["private"]["hand"])))
     draws = view.stock_draws()
     for event in reversed(view.history()):
-        if event.player == view.records[0]["player"]:
+        if event.player == view.array[0]["player"]:
             if event.action < STOCK:
                 own.add(event.card)
             elif event.action == STOCK:

@@ -28,7 +28,7 @@ def knock_immediately(view: PlayerView) -> np.ndarray:
     """
     actions = agents.make("random").act(view)
     for index, mask in enumerate(view.masks()):
-        public = view.records["public"][index]
+        public = view.array["public"][index]
         if public["phase"] != DISCARD:
             continue
         hand = int(view.hands[index])
@@ -172,4 +172,4 @@ def view_of_world(world: np.void, state: np.void, view: PlayerView) -> PlayerVie
     games.state[0] = world
     for keys in ("decision_keys", "decisions"):
         games.state["hidden"][keys][0] = state["hidden"][keys]
-    return games.views(np.array([0]), int(view.records["player"][0]))
+    return games.views(np.array([0]), int(view.array["player"][0]))

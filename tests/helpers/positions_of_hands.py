@@ -32,5 +32,5 @@ def positions(
 
 def past_of(view: PlayerView) -> np.void:
     past = np.zeros(1, PAST)
-    _read_past(view.records, past)
+    _read_past(view.array, past)
     return past[0]

@@ -114,7 +114,7 @@ def leaks(scale: float, seed: int) -> Row:
                 for table in (true, false)
             ]
             (views, *arrays), (other_views, *other_arrays) = seen
-            found += views.records.tobytes() != other_views.records.tobytes()
+            found += views.array.tobytes() != other_views.array.tobytes()
             found += views.masks().tobytes() != other_views.masks().tobytes()
             found += sum(a.tobytes() != b.tobytes() for a, b in zip(arrays, other_arrays, strict=True))
             acting = np.flatnonzero(
@@ -165,7 +165,7 @@ def play_random_rules(rounds: int, seed: int) -> str:
         games.start(games.everyone, np.full(30, rng.getrandbits(63), np.uint64), numbers)
         while not games.done.all():
             waiting = np.flatnonzero(~games.done)
-            views = PlayerView(games.views(waiting).records)
+            views = PlayerView(games.views(waiting).array)
             views.masks(), views.observations()
             if rng.random() < 0.1:
                 rng.choice(guesses).estimate(views)

@@ -31,10 +31,10 @@ class RemembersHands:
         self.hands: list[tuple[int, bool, list[int]]] = []
 
     def act(self, view):
-        public = view.records["public"]
+        public = view.array["public"]
         for index in np.flatnonzero((public["turn"] == 0) & (public["phase"] == OFFER)):
             upcard = int(public["pile"][index]).bit_length() - 1
-            deals = bool(public["dealer"][index] == view.records["player"][index])
+            deals = bool(public["dealer"][index] == view.array["player"][index])
             for rank, dealt, ranks in self.hands:
                 if rank == upcard % 13 and dealt != deals:
                     with self.claims.open("a") as file:

@@ -288,7 +288,7 @@ class TieBreaks(PlaysItself, Plain):
         self.numbers: dict[tuple[int, ...], list[int]] = {}
 
     def act(self, view):
-        for record in view.records[view.records["public"]["history_length"] == 0]:
+        for record in view.array[view.array["public"]["history_length"] == 0]:
             hand = int(record["private"]["hand"])
             ranks = tuple(sorted(card % 13 for card in range(52) if hand >> card & 1))
             self.numbers.setdefault(ranks, []).append(int(record["random"]))
@@ -322,7 +322,7 @@ def test_each_bot_plays_both_seats_of_every_deal():
             self.name, self.seen = "seated", []
 
         def act(self, view):
-            for record in view.records[view.records["public"]["history_length"] < 2]:
+            for record in view.array[view.array["public"]["history_length"] < 2]:
                 ranks = sorted(card % 13 for card in range(52) if int(record["private"]["hand"]) >> card & 1)
                 self.seen.append((int(record["player"]), int(record["public"]["dealer"]), *ranks))
             return super().act(view)

@@ -131,7 +131,7 @@ def test_mismatched_output_arrays_are_refused(which):
 
 def test_player_not_to_move_has_no_candidates():
     games = played("simple").games()
-    waiting = games.views(games.everyone, 0).records
+    waiting = games.views(games.everyone, 0).array
     waiting = PlayerView(waiting[waiting["public"]["to_move"] == 1])
     rows, actions, _ = waiting.candidates()
     assert len(waiting)

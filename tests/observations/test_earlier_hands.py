@@ -171,7 +171,7 @@ def test_memory_holds_what_the_rules_show(name):
         true = games.views(later, player)
         false = as_games(redealt(games.state[later], rules, player, seed=player), rules)
         again = false.views(false.everyone, player)
-        assert same_records(true.records, again.records)
+        assert same_records(true.array, again.array)
         assert np.array_equal(true.memories(), again.memories())
         assert true.memories().any()
         assert (true.memories() >= 0).all()

@@ -61,7 +61,7 @@ def test_hidden_cards_do_not_leak(name, player):
     changed = true.state["private"]["hand"][:, 1 - player] != false.state["private"]["hand"][:, 1 - player]
     assert changed.mean() > 0.9, "the re-dealing must change the opponent's hand"
     views, other_views = (games.views(games.everyone, player) for games in (true, false))
-    assert same_records(views.records, other_views.records)
+    assert same_records(views.array, other_views.array)
     assert np.array_equal(views.masks(), other_views.masks())
     assert np.array_equal(views.observations(), other_views.observations())
     candidates = views.candidates()
@@ -121,7 +121,7 @@ def test_observation_matches_its_layout(name, player):
     expected = np.stack([vector_of(game.observation(player)) for game in seen_games(name, player)])
     for part, where in LAYOUT.items():
         wrong = np.abs(observations[:, where.slice] - expected[:, where.slice]).max(axis=1) > 1e-6
-        assert not wrong.any(), (part, views[int(wrong.argmax())].records)
+        assert not wrong.any(), (part, views[int(wrong.argmax())].array)
     constant = {part for part, where in LAYOUT.items() if np.ptp(observations[:, where.slice]) == 0}
     same = {"knock_limit", "points_double"} if not play.rules.oklahoma else set()
     assert constant <= same | (set() if play.rules.opening_offer else {"offer", "stock_only"})

@@ -33,7 +33,7 @@ def told_again(games, index, player):
         scores=tuple(public["scores"].tolist()),
         hand_number=int(public["hand_number"]),
         rules=rules,
-        random=int(games.views([index]).records["random"][0]),
+        random=int(games.views([index]).array["random"][0]),
         memory=[{name: int(counts[name]) for name in counts.dtype.names} for counts in public["memory"]],
     )
 
@@ -52,7 +52,7 @@ def test_view_from_history_equals_the_games_view(rules):
         running = games.everyone[~games.done]
         view = games.views(running)
         for index, seen in zip(running.tolist(), view, strict=True):
-            told = told_again(games, index, int(seen.records["player"][0]))
+            told = told_again(games, index, int(seen.array["player"][0]))
             for name in ("masks", "observations", "memories", "history", "stock_draws"):
                 np.testing.assert_array_equal(getattr(told, name)(), getattr(seen, name)())
             assert simple.act(told) == simple.act(seen)
@@ -102,7 +102,7 @@ def test_opponent_whose_cards_are_all_known_discards_one_of_them():
     def view(discarded):
         return PlayerView.from_history(cards.parse("AC 2C"), upcard, [*history, discarded], **given)
 
-    assert view(upcard).records["public"]["pile"][0] >> upcard & 1
+    assert view(upcard).array["public"]["pile"][0] >> upcard & 1
     with pytest.raises(IllegalActionError, match="action 9: player 1, discard QS: all of that player's card"):
         view(queen)
 
@@ -110,7 +110,7 @@ def test_opponent_whose_cards_are_all_known_discards_one_of_them():
 @pytest.mark.parametrize("dtype", [np.int8, np.int64])
 def test_numpy_cards_are_cards(dtype):
     expected = PlayerView.from_history(HAND, UPCARD, [])
-    assert PlayerView.from_history(HAND, dtype(UPCARD), [], player=dtype(0)).records == expected.records
+    assert PlayerView.from_history(HAND, dtype(UPCARD), [], player=dtype(0)).array == expected.array
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_damaged_records_are_refused(damage):
     """Compiled code would use these values as indices outside its arrays."""
     history = [PASS, PASS, DRAW_STOCK, cards.card_id("KH"), DRAW_STOCK, cards.card_id("QH")]
     view = PlayerView.from_history(HAND, UPCARD, history, ids("KH"), player=1, dealer=0)
-    records = view.records.copy()
+    records = view.array.copy()
     PlayerView(records)
     DAMAGES[damage](records["public"][0], records["private"][0])
     with pytest.raises(ValueError, match="record 0 is not a position of a hand"):

@@ -120,7 +120,7 @@ def test_every_decision_has_its_own_random_number():
     numbers = []
     for move in (PASS, PASS, DRAW_STOCK):
         for player in (0, 1):
-            numbers += games.views(games.everyone, player).records["random"].tolist()
+            numbers += games.views(games.everyone, player).array["random"].tolist()
         games.play(games.everyone, np.full(4, move))
     assert len(set(numbers)) == len(numbers) == 24
     decks = games.state["hidden"]["deck"] % 13
@@ -153,7 +153,7 @@ def test_indexed_views_belong_to_the_selected_games():
     assert [len(view.history(index)) for index in (0, 1, 2)] == [0, 1, 1]
     assert view.history(2)[0].action == DRAW_UPCARD
     others = games.views(games.everyone, 0)
-    assert len({*view.records["random"].tolist(), *others.records["random"].tolist()}) == 6
+    assert len({*view.array["random"].tolist(), *others.array["random"].tolist()}) == 6
 
 
 def test_damaged_view_is_named_by_its_index():
@@ -161,7 +161,7 @@ def test_damaged_view_is_named_by_its_index():
     games.start(games.everyone, np.full(3, 7, np.uint64), np.arange(3, dtype=np.uint64))
     for damaged in (0, 2):
         for field, value in (("hand", 0), ("num_stock_draws", 9)):
-            records = games.views(games.everyone, 0).records.copy()
+            records = games.views(games.everyone, 0).array.copy()
             records["private"][field][damaged] = value
             with pytest.raises(ValueError, match=f"record {damaged} is not a position of a hand"):
                 PlayerView(records)

@@ -96,9 +96,9 @@ def test_bots_break_ties_identically_in_a_replay(tmp_path):
 def test_views_are_of_the_decider_or_the_given_player():
     first = one_hand().positions()[0]
     assert first.player == 0
-    assert first.view().records["player"].tolist() == [0]
+    assert first.view().array["player"].tolist() == [0]
     other = first.view(1)
-    assert other.records["player"].tolist() == [1]
+    assert other.array["player"].tolist() == [1]
     assert not other.masks().any()
     assert other.hands.tolist() == first.state["private"]["hand"][:, 1].tolist()
 

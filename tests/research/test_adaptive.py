@@ -35,7 +35,7 @@ def test_bot_changes_style_after_a_number_of_hands():
     for _ in range(60):
         view = table.views(table.everyone[~table.done])
         late = np.arange(len(view)) % 2 == 1
-        view.records["public"]["hand_number"] = np.where(late, 3, 2)
+        view.array["public"]["hand_number"] = np.where(late, 3, 2)
         expected = np.where(late, then.act(view), first.act(view))
         assert np.array_equal(bot.act(view), expected)
         differ += (then.act(view) != first.act(view)).sum()
@@ -72,8 +72,8 @@ def test_losses_cover_unknown_cards_at_discards():
     right = estimators.make("omniscient").estimate_hands(hands)
     adaptive.add_losses(view, right, hands, 5, losses)
     assert not losses.any()  # nobody discards yet
-    view.records["public"]["phase"] = 3
-    view.records["public"]["hand_number"][:3] = 5
+    view.array["public"]["phase"] = 3
+    view.array["public"]["hand_number"][:3] = 5
     adaptive.add_losses(view, right, hands, 5, losses)
     assert losses.tolist() == [[0, 9 * 41], [0, 3 * 41]]  # ten own cards and the upcard are known
     adaptive.add_losses(view, np.full_like(right, 0.5), hands, 5, losses)

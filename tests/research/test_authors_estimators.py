@@ -19,9 +19,9 @@ def test_every_completed_turn_is_scored_for_both_players():
     scored = np.zeros((hands, 2), np.int64)
     for positions, numbers, turns in authors.completed_turns(hands, seed):
         assert all(count_cards(int(hand)) == 10 for hand in positions.hands)
-        places = numbers, positions.view.records["player"]
+        places = numbers, positions.view.array["player"]
         scored[places] += 1
-        passes = (positions.view.records["public"]["history"][:, :2] == PASS).sum(axis=1)
+        passes = (positions.view.array["public"]["history"][:, :2] == PASS).sum(axis=1)
         assert np.array_equal(turns, scored[places] + passes)
     games = Games(hands, episode="hand")
     games.start(games.everyone, np.full(hands, seed, np.uint64), np.arange(hands, dtype=np.uint64))

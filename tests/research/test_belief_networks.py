@@ -39,7 +39,7 @@ def test_true_hand_has_a_better_shape_than_hands_drawn_card_by_card(bot):
 def test_opponent_is_recognised_by_what_it_did(bot):
     models, right = OpponentModels(), []
     views = collect_decisions(bot, 30, seed=98).view
-    for view in views.records[views.records["public"]["hand_number"] >= 2]:
+    for view in views.array[views.array["public"]["hand_number"] >= 2]:
         chances = models(view)
         assert chances.sum() == pytest.approx(1)
         # The two policies play much alike.
@@ -52,7 +52,7 @@ def test_opponent_is_recognised_by_what_it_did(bot):
 def test_conduct_counts_earlier_hands_and_this_one():
     earlier, now, both = slice(NUM_MEMORY), slice(NUM_MEMORY, 2 * NUM_MEMORY), slice(2 * NUM_MEMORY, None)
     seen = set()
-    for view in collect_decisions("simple", 10, seed=97).view.records:
+    for view in collect_decisions("simple", 10, seed=97).view.array:
         row = np.full(NUM_CONDUCT, np.nan, np.float32)
         write_conduct(view, np.zeros(1, STATE), row)
         first, begun = not view["public"]["hand_number"], view["public"]["history_length"] >= 4

@@ -32,7 +32,7 @@ def characteristics(table: Table, card: str, shown: str = "", discarded: str = "
     """Return the names of the card's characteristics; `shown` and `discarded` are the opponent's cards."""
     table.games.state["public"]["shown"][0, 1] = cards.parse(shown)
     table.games.state["public"]["discarded"][0, 1] = cards.parse(discarded)
-    view = table.games.views(np.zeros(1, np.int64)).records[0]
+    view = table.games.views(np.zeros(1, np.int64)).array[0]
     candidates = int(view["private"]["hand"])
     limit = fitness.deadwood_limit(view["public"], view["private"], 0, candidates, False)
     bits = fitness.card_fitness(view["public"], view["private"], 0, cards.card_id(card), limit, 15)

@@ -25,7 +25,7 @@ from gin_env.agents.turns import play_bot  # noqa: E402
 from gin_env.batch import Games  # noqa: E402
 from gin_env.game.rules import Rules  # noqa: E402
 from gin_env.game.state import DISCARD, OVER, STOCK_ONLY  # noqa: E402
-from gin_env.observations.view_records import VIEW  # noqa: E402
+from gin_env.observations.view_kernels import VIEW  # noqa: E402
 from gin_env.observations.views import PlayerView  # noqa: E402
 from gin_env.support.array_files import ArrayFileError  # noqa: E402
 from gin_env.support.workers import Workers  # noqa: E402
@@ -65,7 +65,7 @@ def views_of(positions):
     records["public"] = Games(1).state["public"]
     for position, record in zip(positions, records, strict=True):
         write_view_of(position, record)
-    return PlayerView.of_records(records)
+    return PlayerView.of_array(records)
 
 
 def test_equal_arguments_give_equal_blocks(block):
@@ -110,7 +110,7 @@ def test_position_holds_what_the_player_sees(middle):
         views.append(games.views(np.array([index]), player))
         assert positions[index]["opponent_hand"] == state["private"]["hand"][1 - player]
     again = views_of(positions)
-    together = PlayerView(np.concatenate([view.records for view in views]))
+    together = PlayerView(np.concatenate([view.array for view in views]))
     assert (again.observations() == together.observations()).all()
     assert (again.masks() == together.masks()).all()
     for one, other in zip(again.candidates(), together.candidates(), strict=True):

@@ -41,7 +41,7 @@ def discarding():
     for _ in range(18):
         play_bot(games, bot, games.everyone[~games.done])
     view = games.views(games.everyone[~games.done])
-    return view[np.flatnonzero(view.records["public"]["phase"] == 3)]
+    return view[np.flatnonzero(view.array["public"]["phase"] == 3)]
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -102,7 +102,7 @@ def test_predicted_hands_are_the_opponents(tmp_path):
 def test_tokens_are_the_latest_actions(discarding):
     _, _, context = VARIANTS["the last 24 actions as a sequence"].inputs_of(discarding, 1)
     for index, tokens in enumerate(context[:, NUM_CONTEXT:].astype(int)):
-        player = int(discarding.records["player"][index])
+        player = int(discarding.array["player"][index])
         events = discarding.history(index)[-len(tokens) :]
         expected = [1 + event.action + NUM_ACTIONS * (event.player != player) for event in events]
         assert tokens.tolist() == [0] * (len(tokens) - len(expected)) + expected

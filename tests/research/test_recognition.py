@@ -75,9 +75,9 @@ def test_hidden_memory_is_that_of_a_first_hand():
     view = games.views(games.everyone[~games.done])
     assert view.memories().any()
     actions = recognition.forgetful().act(view)
-    for name in view.records["public"]["memory"].dtype.names:
-        view.records["public"]["memory"][name] = 0
-    view.records["public"]["hand_number"] = 0
+    for name in view.array["public"]["memory"].dtype.names:
+        view.array["public"]["memory"][name] = 0
+    view.array["public"]["hand_number"] = 0
     assert not view.memories().any()
     assert np.array_equal(bot.act(view), actions)
 

@@ -41,9 +41,9 @@ def test_networks_learn_and_repeat(tmp_path):
 
 def test_decisions_come_in_the_order_of_their_games():
     positions = collect_decisions("simple", 6, seed=4)
-    numbers = positions.view.records["public"]["hand_number"]
+    numbers = positions.view.array["public"]["hand_number"]
     assert (np.diff(numbers.astype(int)) < 0).sum() == 5  # a new game begins with its first hands
-    assert (positions.view.records["public"]["to_move"] == positions.view.records["player"]).all()
+    assert (positions.view.array["public"]["to_move"] == positions.view.array["player"]).all()
 
 
 def test_validation_loss_is_that_of_all_models_in_new_games():

@@ -15,7 +15,7 @@ from research.papers.larkin2021.tonic_filters import ALL, BASES, VARIANTS, Filte
 def discards(table: Table, filters: tuple[str, ...], one_by_one: bool = False) -> set[str]:
     """Return every discard that the paper's Tonic can choose with these filters."""
     views = table.games.views(np.zeros(40, np.int64))
-    views.records["random"] = np.random.default_rng(3).integers(0, 2**64, 40, dtype=np.uint64)
+    views.array["random"] = np.random.default_rng(3).integers(0, 2**64, 40, dtype=np.uint64)
     bot = FilteredTonicBot(filters, one_by_one, **BASES["tonic-paper"])
     return {action_text(int(number)) for number in bot.act(views)}
 

@@ -42,9 +42,9 @@ def test_worlds_of_chains_agree_with_the_view(monkeypatch):
     held = WholeHands(a_network(), "uniform", chains=4)
     for number, (state, view) in enumerate(views_of_policy(1)):
         for world in held.worlds(view, 6, np.random.default_rng(number)):
-            seen = view_of_world(world, state, view).records
-            assert seen["public"] == view.records["public"]
-            assert seen["private"] == view.records["private"]
+            seen = view_of_world(world, state, view).array
+            assert seen["public"] == view.array["public"]
+            assert seen["private"] == view.array["private"]
 
 
 def log_chance(network: CandidateScorer, world: np.ndarray, player: int, mistakes: float) -> float:
@@ -72,7 +72,7 @@ def test_likelihood_is_that_of_the_policys_decisions():
         chains = Chains(WholeHands(network, "uniform"), view, 3, np.random.default_rng(number))
         chains.step()
         expected = [
-            log_chance(network, world, int(view.records["player"][0]), MISTAKES) for world in chains.worlds()
+            log_chance(network, world, int(view.array["player"][0]), MISTAKES) for world in chains.worlds()
         ]
         assert chains._logarithm == pytest.approx(expected, abs=1e-3)
 
@@ -95,7 +95,7 @@ def test_worlds_are_sampled_in_proportion_to_their_likelihood(unequal, trust):
     after_two_discards = [view for view in views if past_of(view)["discards"] == 2]
     four_unseen = [view for view in views if past_of(view)[["draws", "missing"]].tolist() == (1, 2)]
     for view in (*after_two_discards[:2], four_unseen[0]):
-        player = int(view.records["player"][0])
+        player = int(view.array["player"][0])
         uniform = WholeHands(network, "uniform", trust=0.0, chains=3000).worlds(
             view, 3000, np.random.default_rng(1)
         )

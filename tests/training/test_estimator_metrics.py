@@ -138,7 +138,7 @@ def test_each_player_of_each_hand_has_a_memory_of_its_own():
     for positions, numbers, (counted,), _ in evaluation.estimate_along(
         [Counting()], agents.make("simple"), 20, 1
     ):
-        places = numbers, positions.view.records["player"]
+        places = numbers, positions.view.array["player"]
         seen[places] += 1
         assert np.array_equal(counted[:, 0], seen[places])
 

@@ -89,7 +89,7 @@ class Constant(torch.nn.Module):
 def positions_to(discard: bool, count: int) -> np.ndarray:
     play = played("simple")
     group = np.flatnonzero(candidates.are_discarding(play.states) == discard)[:count]
-    return play.games().views(group).records
+    return play.games().views(group).array
 
 
 @pytest.mark.parametrize("discard", [False, True])
@@ -375,7 +375,7 @@ def test_bot_plays_the_legal_candidate_of_highest_value(knock, best):
     values[best] = 1.0
     bot = GenerationBot(GenerationNetwork(4, 4), knock=knock)
     bot.network, bot._exact = Valued(values), Valued(values)
-    _, actions = candidates.candidate_rows(view.records, True)
+    _, actions = candidates.candidate_rows(view.array, True)
     may = (actions[:, :, 1] != NO_ACTION).any(axis=1)
     assert 0 < may.sum() < len(view)
     for chosen, offered, knocks in zip(bot.act(view), actions, may, strict=True):
@@ -388,7 +388,7 @@ def test_bot_plays_the_legal_candidate_of_highest_value(knock, best):
 def test_ties_in_float32_are_decided_in_float64():
     play = played("simple")
     view = play.games().views(np.flatnonzero(candidates.are_discarding(play.states))[:5])
-    _, actions = candidates.candidate_rows(view.records, True)
+    _, actions = candidates.candidate_rows(view.array, True)
     rough, exact = np.zeros((11, 2)), np.zeros((11, 2))
     rough[1, 0], rough[2, 0] = 1.0, 1.0 - 0.9 * ties.CLOSE
     exact[1, 0], exact[2, 0] = 0.5, 0.5 + 1e-8

@@ -93,7 +93,7 @@ def with_suits(mask: np.ndarray, order: tuple[int, ...]) -> np.ndarray:
 @pytest.mark.compiled
 def test_candidates_do_not_depend_on_suit_order():
     play = played("simple")
-    views = play.games().views(np.arange(len(play.states))).records
+    views = play.games().views(np.arange(len(play.states))).array
     views = views[candidates.are_discarding(views)]
     order = (2, 0, 3, 1)
     moved = views.copy()

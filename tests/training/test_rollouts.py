@@ -64,7 +64,7 @@ class Asked(Plain):
         self.hands: list[tuple[int, int]] = []
 
     def act(self, view):
-        public = view.records["public"]
+        public = view.array["public"]
         offered = public["phase"] == OFFER
         self.hands += zip(view.hands[offered].tolist(), public["first_upcard"][offered].tolist(), strict=True)
         return super().act(view)
@@ -103,7 +103,7 @@ class Deciding(Plain):
     count = 0
 
     def act(self, view):
-        self.count += int((view.records["public"]["phase"] != STOCK_ONLY).sum())
+        self.count += int((view.array["public"]["phase"] != STOCK_ONLY).sum())
         return super().act(view)
 
 

@@ -67,8 +67,8 @@ def test_card_that_completes_a_third_meld_is_taken(adviser):
 @pytest.mark.compiled
 def test_advice_depends_on_the_course_of_the_hand_alone(adviser):
     view = told("7H", "pass", "pass", "draw", drew="2D")
-    other = PlayerView.of_records(view.records.copy())
-    other.records["random"] += 1
+    other = PlayerView.of_array(view.array.copy())
+    other.array["random"] += 1
     assert adviser.advise(view) == adviser.advise(other)
 
 
@@ -121,7 +121,7 @@ def test_reason_compares_what_differs(best, other, sentence):
         Move(card, 0.5, 0.0, 0.0, RankedChoice(card, **{"deadwood": 20, "outs": 7, "risk": 0.1} | numbers))
         for card, numbers in ((action("KS"), best), (action("QH"), other))
     ]
-    public = view.records["public"]
+    public = view.array["public"]
     public["shown"][0, 1] = cards.parse("QD JH 4D")
     assert why(Advice(moves, 0.0), view, "Nora") == sentence
 

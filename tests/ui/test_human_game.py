@@ -49,7 +49,7 @@ def test_human_game_matches_the_seeded_game():
     dealers = []
     while True:
         while True:
-            assert game.view.records.tobytes() == plain.views(plain.everyone, 0).records.tobytes()
+            assert game.view.array.tobytes() == plain.views(plain.everyone, 0).array.tobytes()
             before = plain.state["private"]["hand"][0].tolist()
             act(game)
             plain.play(plain.everyone, np.array([game.actions[-1]]))
@@ -57,7 +57,7 @@ def test_human_game_matches_the_seeded_game():
                 break
         ended = game.ended
         result = plain.results[0]
-        public = ended.view.records["public"][0]
+        public = ended.view.array["public"][0]
         assert public["phase"] == OVER
         assert [public[name] for name in ("outcome", "winner", "points")] == [
             result[name] for name in ("outcome", "winner", "points")
@@ -102,7 +102,7 @@ def test_saved_game_continues_identically(tmp_path, acts):
     game = play_plainly(HumanGame("simple", SEED), acts)
     game.save(tmp_path / "game.json")
     again = HumanGame.load(tmp_path / "game.json")
-    assert again.view.records.tobytes() == game.view.records.tobytes()
+    assert again.view.array.tobytes() == game.view.array.tobytes()
     assert (again.ended is None) == (game.ended is None)
     for one in (game, again):
         if one.ended is not None:
@@ -186,7 +186,7 @@ def test_finished_game_is_recorded():
     assert record.finished
     assert (record.players[0].name, record.players[1].bot) == ("person", "simple")
     assert [action for hand in record.hands for action in hand.actions] == game.actions
-    assert list(record.scores) == game.view.records["public"]["scores"][0].tolist()
+    assert list(record.scores) == game.view.array["public"]["scores"][0].tolist()
 
 
 @pytest.mark.parametrize("rules", [Rules(max_hands=1), Rules(max_hands=1, max_turns=2)])

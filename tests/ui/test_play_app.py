@@ -71,7 +71,7 @@ def keys_of(game: HumanGame, action: int) -> list[str]:
 
 async def to_discard(app: PlayApp, pilot) -> None:
     """Draw from the stock, once the opening offer is over."""
-    while app.game.view.records["public"]["phase"][0] != DISCARD:
+    while app.game.view.array["public"]["phase"][0] != DISCARD:
         await press(app, pilot, "p" if PASS in app.game.legal() else "s")
 
 
@@ -82,10 +82,10 @@ def test_hand_played_with_hints_ends_with_its_scoring_and_review():
         while app.game.ended is None:
             view = app.game.view
             best = Judge().advise(view).best.action
-            upcard = int(view.records["public"]["upcard"][0])
+            upcard = int(view.array["public"]["upcard"][0])
             assert f"→ {action_name(best, upcard, hand=int(view.hands[0]))}" in text_of(app)
             await press(app, pilot, *keys_of(app.game, plain_action(view.masks()[0])))
-        public = app.game.view.records["public"][0]
+        public = app.game.view.array["public"][0]
         scores, dealer = public["scores"].tolist(), int(public["dealer"])
         await pilot.pause()
         said = text_of(app)
@@ -96,7 +96,7 @@ def test_hand_played_with_hints_ends_with_its_scoring_and_review():
         assert "What you could believe" in said
         assert "what was held" in said
         await press(app, pilot, "enter")
-        assert app.game.view.records["public"]["dealer"][0] == 1 - dealer
+        assert app.game.view.array["public"]["dealer"][0] == 1 - dealer
         await pilot.pause()
         assert f"You {scores[0]} : {scores[1]} Nora" in text_of(app)
         assert "Stock" in text_of(app), "the table of the next hand"
@@ -191,7 +191,7 @@ def test_discarding_the_card_just_taken_shows_a_message():
     async def steps(app, pilot):
         while DRAW_UPCARD not in app.game.legal():
             await press(app, pilot, "s")
-        taken = int(app.game.view.records["public"]["upcard"][0])
+        taken = int(app.game.view.array["public"]["upcard"][0])
         await press(app, pilot, "u")
         await press(app, pilot, *keys_of(app.game, taken))
         assert "was just taken from the discard pile" in text_of(app)
@@ -454,7 +454,7 @@ def test_refused_knock_names_the_limit_of_the_hand():
         assert f"you need {limit} deadwood or less" in text_of(app)
 
     game = HumanGame("simple", 3, Rules.preset("oklahoma"))
-    limit = int(game.view.records["public"]["knock_limit"][0])
+    limit = int(game.view.array["public"]["knock_limit"][0])
     assert limit < game.rules.knock_limit
     on_screen(steps, game)
 

@@ -45,7 +45,7 @@ def test_seed_deals_the_same_cards(screens, tmp_path):
     save = str(tmp_path / "game.json")
     for _ in range(2):
         assert run("--opponent", "simple", "--seed", "9", "--save", save).exit_code == 0
-    first, second = (screen.game.view.records.tobytes() for screen in screens.made)
+    first, second = (screen.game.view.array.tobytes() for screen in screens.made)
     assert first == second
     assert screens.made[0].game.opponent == "simple"
 

@@ -73,7 +73,7 @@ def test_draws_are_explained_by_the_resulting_hand():
 def test_explanation_needs_one_view_of_the_player_to_move():
     view = told("2D")
     with pytest.raises(ValueError, match="view must be of one position, not of 2"):
-        choices(PlayerView(np.concatenate([view.records, view.records])))
+        choices(PlayerView(np.concatenate([view.array, view.array])))
     with pytest.raises(ValueError, match="the other player is to move"):
         choices(told("2D", "pass"))
 
@@ -120,7 +120,7 @@ def test_illegal_opinion_names_the_bot(answer):
         def act(self, view: PlayerView) -> np.ndarray:
             return np.array([action("pass"), answer])
 
-    two = PlayerView(np.concatenate([told("2D").records] * 2))
+    two = PlayerView(np.concatenate([told("2D").array] * 2))
     with pytest.raises(ValueError, match="bot 'wrong' plays illegally"):
         opinions.chosen_actions(Wrong(), two)
 

@@ -159,7 +159,7 @@ class GenerationBot(NamedObject):
 
     def act(self, view: PlayerView) -> np.ndarray:
         actions = np.empty(len(view), np.int64)
-        discarding = are_discarding(view.records)
+        discarding = are_discarding(view.array)
         for phase in (False, True):
             index = np.flatnonzero(discarding == phase)
             if len(index):
@@ -184,7 +184,7 @@ class GenerationBot(NamedObject):
         The players of `view` must be to move, at any decision.
         """
         points_of = np.full((len(view), NUM_ACTIONS + 1), np.nan)  # the last column is for `NO_ACTION`
-        discarding = are_discarding(view.records)
+        discarding = are_discarding(view.array)
         for phase in (False, True):
             index = np.flatnonzero(discarding == phase)
             if len(index):
@@ -205,7 +205,7 @@ class GenerationBot(NamedObject):
     def _values(
         self, network: GenerationNetwork, dtype: torch.dtype, view: PlayerView, discarding: bool
     ) -> tuple[np.ndarray, np.ndarray]:
-        rows, actions = candidate_rows(view.records, discarding)
+        rows, actions = candidate_rows(view.array, discarding)
         with torch.inference_mode():
             observations = torch.from_numpy(observe(view)).to(dtype)
             computed = network(observations, torch.from_numpy(rows).to(dtype))

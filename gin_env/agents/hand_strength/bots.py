@@ -175,14 +175,14 @@ def choose_actions(view: PlayerView, values_of: Rate, unmelded_only: bool) -> np
     depend on the batch.
     """
     actions = np.empty(len(view), np.int64)
-    most = _write_draws(view.records, actions)
+    most = _write_draws(view.array, actions)
     deciding = np.flatnonzero(actions < 0)
     if not len(deciding):
         return actions
     view = view[deciding]
     owners, cards = np.empty(most, np.int64), np.empty(most, np.int64)
     hands = np.empty(most, np.uint64)
-    count = _write_candidates(view.records, unmelded_only, owners, cards, hands)
+    count = _write_candidates(view.array, unmelded_only, owners, cards, hands)
     owners, cards, hands = owners[:count], cards[:count], hands[:count]
     values = values_of(view, owners, cards, hands, False).astype(np.float64)
     best = np.full(len(view), -np.inf)
@@ -195,7 +195,7 @@ def choose_actions(view: PlayerView, values_of: Rate, unmelded_only: bool) -> np
         values[again] = values_of(view[close], renumbered, cards[again], hands[again], True)
     values = np.rint(values * _STEPS).astype(np.int64)
     chosen = np.empty(len(view), np.int64)
-    _write_best(view.records, owners, cards, hands, values, chosen)
+    _write_best(view.array, owners, cards, hands, values, chosen)
     actions[deciding] = chosen
     return actions
 

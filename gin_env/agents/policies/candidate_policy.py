@@ -127,7 +127,7 @@ class CandidatePolicyBot(NamedObject):
         """See `Agent.act`. Warns under rules other than those used in training."""
         self._check_rules(view)
         chosen = np.empty(len(view), np.int64)
-        discarding = are_discarding(view.records)
+        discarding = are_discarding(view.array)
         for num_rows, group in ((DRAW_ROWS, ~discarding), (DISCARD_ROWS, discarding)):
             index = np.flatnonzero(group)
             if not len(index):
@@ -138,7 +138,7 @@ class CandidatePolicyBot(NamedObject):
                 chosen[index] = self._best(rows, actions, context)
             else:
                 chances = torch.softmax(_logits(self.network, rows, actions, context), dim=1).numpy()
-                best = sample_actions(chances, view.records["random"][index])
+                best = sample_actions(chances, view.array["random"][index])
                 chosen[index] = actions[np.arange(len(index)), best]
         return chosen
 

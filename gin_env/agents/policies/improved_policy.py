@@ -261,7 +261,7 @@ class ImprovedPolicyBot(NamedObject):
         if self.predictor is None:
             return self.policy.act(view)
         chosen = np.empty(len(view), np.int64)
-        discarding = are_discarding(view.records)
+        discarding = are_discarding(view.array)
         draws, discards = np.flatnonzero(~discarding), np.flatnonzero(discarding)
         if len(draws):
             chosen[draws] = self.policy.act(view[draws])

@@ -212,7 +212,7 @@ class PolicyBot(NamedObject):
             if self.deterministic:
                 return logits.argmax(dim=1).numpy()
             chances = torch.softmax(logits, dim=1).numpy()
-        return sample_actions(chances, view.records["random"])
+        return sample_actions(chances, view.array["random"])
 
 
 def _trusted(trained: str, named: str | None, policy: str) -> Estimator:
@@ -229,7 +229,7 @@ def _trusted(trained: str, named: str | None, policy: str) -> Estimator:
 
 def warn_of_rules(name: str, trained: Sequence[Rules], view: PlayerView) -> None:
     """Warn, once for each combination, if a policy plays by rules other than those used in training."""
-    records = view.records["public"]["rules"]
+    records = view.array["public"]["rules"]
     while len(records):
         played = Rules.from_record(records[0])
         records = records[records != records[0]]

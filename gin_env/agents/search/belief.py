@@ -86,7 +86,7 @@ class Belief:
     def sample(self, view: PlayerView, count: int, random: np.random.Generator) -> np.ndarray:
         """Return masks of the opponent's possible hands, uint64 (count,); otherwise like `worlds`."""
         states = self.worlds(view, count, random)
-        return states["private"]["hand"][:, 1 - int(view.records["player"][0])]
+        return states["private"]["hand"][:, 1 - int(view.array["player"][0])]
 
     def worlds(self, view: PlayerView, count: int, random: np.random.Generator) -> np.ndarray:
         """Return worlds in which the player sees the same as in `view` (one view): `STATE` records (count,).
@@ -119,12 +119,12 @@ class Worlds:
         random: np.random.Generator,
         estimate: np.ndarray | None = None,
     ) -> None:
-        if len(view) != 1 or view.records["public"]["phase"][0] == OVER:
+        if len(view) != 1 or view.array["public"]["phase"][0] == OVER:
             raise ValueError("view must be one view of a hand in progress")
         self._belief, self._random = belief, random
-        self.view = view.records[0].copy()
+        self.view = view.array[0].copy()
         pasts = np.zeros(1, PAST)
-        _read_past(view.records, pasts)
+        _read_past(view.array, pasts)
         self._past = pasts[0]
         self._hand_size = int(self.view["public"]["rules"]["hand_size"])
         estimate = belief.estimator.estimate(view)[0] if estimate is None else estimate

@@ -22,7 +22,7 @@ from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.engine import play, write_mask
 from gin_env.game.state import STATE
 from gin_env.game.streams import mix
-from gin_env.observations.view_records import VIEW, write_view
+from gin_env.observations.view_kernels import VIEW, write_view
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_number
 from gin_env.support.compilation import kernel
@@ -70,7 +70,7 @@ class BestResponseBot(SearchBot):
         tried = self.likeliest(view)
         chosen = np.array([actions[0] for actions in tried], np.int64)
         searched = np.flatnonzero([len(actions) > 1 for actions in tried])
-        _, group = np.unique(view.records["public"]["rules"][searched], return_inverse=True)
+        _, group = np.unique(view.array["public"]["rules"][searched], return_inverse=True)
         for number in range(group.max(initial=-1) + 1):
             # Worlds that are searched together have the same rules.
             alike = searched[group == number]
@@ -83,10 +83,10 @@ class BestResponseBot(SearchBot):
         """Return the best of the actions tried in each view."""
         full = view[np.arange(BATCH_SIZE) % len(view)]
         estimates = self.belief.estimator.estimate(full)[: len(view)]
-        players = view.records["player"].astype(np.int64)
+        players = view.array["player"].astype(np.int64)
         worlds = np.empty((len(view), self.samples), STATE)
         for index, estimate in enumerate(estimates):
-            random = np.random.default_rng(int(view.records["random"][index]))
+            random = np.random.default_rng(int(view.array["random"][index]))
             one = WeightedWorlds(
                 self.bot, self.trust, self.belief, view[[index]], self.samples, random, estimate
             )
@@ -159,7 +159,7 @@ class WeightedWorlds(Worlds):
             self.view, self._past, self._held, self._stock, np.zeros(1, STATE), views, taken, possible
         )
         _draw_random_numbers(views, self._key())
-        same = self.bot.act(PlayerView.of_records(views)) == taken
+        same = self.bot.act(PlayerView.of_array(views)) == taken
         chances = (1 - MISTAKES) * same + MISTAKES / possible
         return np.log(chances).reshape(len(self._held), num_acts).sum(axis=1)
 

@@ -139,7 +139,7 @@ class SearchBot(NamedObject):
 
     def likeliest(self, view: PlayerView) -> list[np.ndarray]:
         """Return the policy's choice and its next likeliest actions, int64 (k,), for each view."""
-        logits, actions = (array.reshape(len(view), -1) for array in self.players.logits(view.records))
+        logits, actions = (array.reshape(len(view), -1) for array in self.players.logits(view.array))
         logits = np.where(actions == NO_ACTION, -np.inf, logits.astype(np.float64))
         chances = np.exp(logits - logits.max(axis=1, keepdims=True))
         chances /= chances.sum(axis=1, keepdims=True)
@@ -155,9 +155,9 @@ class SearchBot(NamedObject):
         if not len(others):
             return first
         if self.budget_ms is not None:  # the first decision would spend its time on the chances to win
-            self.players.chances_to_win(Rules.from_record(view.records["public"]["rules"][0]))
+            self.players.chances_to_win(Rules.from_record(view.array["public"]["rules"][0]))
         began = perf_counter()
-        models = self.begin(view, np.random.default_rng(int(view.records["random"][0])))
+        models = self.begin(view, np.random.default_rng(int(view.array["random"][0])))
         gains = np.zeros((len(others), 0))
         while len(others) and gains.shape[1] < self.samples:
             num_worlds = gains.shape[1]
@@ -180,7 +180,7 @@ class SearchBot(NamedObject):
             return [(self._models[0], Worlds(self.belief, view, FIRST_ROUND, random))]
         models: list[tuple[_Model, Worlds]] = []
         estimates: dict[str, np.ndarray] = {}
-        counts = shared_out(self._recognise(view.records[0]), FIRST_ROUND)
+        counts = shared_out(self._recognise(view.array[0]), FIRST_ROUND)
         for model, estimator, count in zip(self._models, MODELS.values(), counts, strict=True):
             if count:
                 if estimator not in estimates:
@@ -218,7 +218,7 @@ class SearchBot(NamedObject):
         `view` is one view of a player to move; `worlds` are `STATE` records (n,) consistent with it;
         `players` play the rollouts.
         """
-        player = int(view.records["player"][0])
+        player = int(view.array["player"][0])
         repeated = np.repeat(actions, len(worlds))
         won = self.won_after(np.tile(worlds, len(actions)), repeated, player, players)
         won = won.reshape(len(actions), len(worlds))

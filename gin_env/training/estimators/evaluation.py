@@ -168,7 +168,7 @@ def evaluate_estimators(
     seconds = np.zeros(len(resolved))
     for positions, _, every_estimate, times in estimate_along(resolved, bot, hands, seed, progress, rules):
         seconds += times
-        turns = positions.view.records["public"]["turn"]
+        turns = positions.view.array["public"]["turn"]
         np.add.at(counts, turns, 1)
         for number, estimates in enumerate(every_estimate):
             values = measure(estimates, positions)

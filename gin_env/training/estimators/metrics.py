@@ -51,7 +51,7 @@ def measure(estimates: np.ndarray, positions: Positions) -> np.ndarray:
         raise ValueError(f"expected estimates of shape {(len(positions), NUM_CARDS)}, not {estimates.shape}")
     values = np.empty((len(positions), len(METRICS)))
     _, unseen, _ = known_cards(positions.view)
-    keys = positions.view.records["random"]
+    keys = positions.view.array["random"]
     _measure(estimates.astype(np.float64), positions.hands, unseen, keys, values)
     return values
 

@@ -149,7 +149,7 @@ def losses(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return two squared errors (k,) of these positions: of the candidates' differences, and of the means."""
     view = PlayerView(experience.views[chosen])
-    rows, _ = candidate_rows(view.records, discarding=experience.returns.shape[1] > DRAW_ROWS)
+    rows, _ = candidate_rows(view.array, discarding=experience.returns.shape[1] > DRAW_ROWS)
     observations = permute_suits(torch.from_numpy(observe(view)), suits)
     returns = torch.from_numpy(experience.returns[chosen]).flatten(1)
     tried = ~returns.isnan()

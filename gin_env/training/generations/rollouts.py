@@ -106,7 +106,7 @@ def try_candidates(
     if isinstance(players.learner, GenerationBot):
         values, actions = players.learner.values(view, discarding)
     else:
-        actions = candidate_rows(view.records, discarding)[1]
+        actions = candidate_rows(view.array, discarding)[1]
         values = (actions == players.learner.act(view)[:, None, None]).astype(np.float32)
     tried = np.stack(
         [
@@ -128,7 +128,7 @@ def try_candidates(
     returns = np.full(tried.shape, UNTRIED, np.float32)
     earned = copies.rewards[: len(position)] * (1 - 2 * copied.seats)
     returns[position, row, knock] = earned
-    return Experience(view.records, returns)
+    return Experience(view.array, returns)
 
 
 def _choose(

@@ -42,14 +42,14 @@ def table(game: HumanGame) -> Json:
     view, ended = game.view, game.ended
     opponent = game.opponent_name
     seat = describe_seat(view, opponent)
-    scores = view.records["public"]["scores"][0].tolist()
+    scores = view.array["public"]["scores"][0].tolist()
     return {
         "opponent": opponent,
         "bot": game.opponent,
         "scores": scores,
         "target": seat.target,
         "rules": game.rules.text,
-        "limit": int(view.records["public"]["knock_limit"][0]),
+        "limit": int(view.array["public"]["knock_limit"][0]),
         "boxes": describe_boxes(view, opponent),
         "hand_number": seat.hand_number,
         "dealer": 0 if seat.dealt_by_me else 1,

@@ -276,7 +276,7 @@ class TableApi:
         view = position_in_text(**words, scores=scores, you_deal=dealt, rules=self._rules)
         advice = self._hints.ask(lambda adviser: adviser.advise(view))
         by_move: dict[str, list[str]] = {}
-        upcard, hand = int(view.records["public"]["upcard"][0]), int(view.hands[0])
+        upcard, hand = int(view.array["public"]["upcard"][0]), int(view.hands[0])
         loadable = agents.names(needs_torch=None if has_torch() else False)
         for name in [name for name in agents.quick_names() if name in loadable]:
             action = int(chosen_actions(_bot(name), view)[0])

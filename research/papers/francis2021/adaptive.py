@@ -60,7 +60,7 @@ class StyleChangingBot:
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
-        changed = view.records["public"]["hand_number"] >= self.hands
+        changed = view.array["public"]["hand_number"] >= self.hands
         actions = np.empty(len(view), np.int64)
         for bot, mine in ((self.first, np.flatnonzero(~changed)), (self.then, np.flatnonzero(changed))):
             if len(mine):
@@ -100,7 +100,7 @@ def play_long_games(
         mine, theirs = running[ours], running[~ours]
         if len(mine):
             view = batch.views(mine)
-            shown = np.flatnonzero(learns | (view.records["public"]["phase"] == DISCARD))
+            shown = np.flatnonzero(learns | (view.array["public"]["phase"] == DISCARD))
             estimates = np.zeros((len(mine), NUM_CARDS), np.float32)
             if len(shown):
                 own = memory[mine[shown]]
@@ -127,7 +127,7 @@ def add_losses(
 
     `hands` are the opponents' cards, masks uint64 (n,).
     """
-    public = view.records["public"]
+    public = view.array["public"]
     held = card_columns(hands)
     _, unknown, _ = known_cards(view)
     given = np.clip(np.where(held, estimates, 1.0 - estimates).astype(np.float64), 1e-6, 1.0)

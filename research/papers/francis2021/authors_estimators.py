@@ -94,8 +94,8 @@ class RawCnn(Memoryless):
 
         images = shankar_images(view)
         if self.authors:
-            public = view.records["public"]
-            own = np.flatnonzero((public["to_move"] != view.records["player"]) & (public["upcard"] >= 0))
+            public = view.array["public"]
+            own = np.flatnonzero((public["to_move"] != view.array["player"]) & (public["upcard"] >= 0))
             suits = np.array([0, 1, 2, 3, 0, 1, 2, 0, 3, 1, 2, 0, 1, 3, 2, 0, 1])
             rows, ranks = np.divmod(public["upcard"][own].astype(np.int64), 13)
             for row, suit in enumerate(suits):
@@ -259,7 +259,7 @@ def scores(
     members: Sequence[Estimator], memories: Sequence[np.ndarray], positions: Positions, numbers: np.ndarray
 ) -> np.ndarray:
     """Return the metrics of the members, and of the networks with known cards put in, (estimators, n, 5)."""
-    slots = 2 * (numbers % HANDS_PER_BATCH) + positions.view.records["player"]
+    slots = 2 * (numbers % HANDS_PER_BATCH) + positions.view.array["player"]
     each = [
         advance_slots(member, positions.view, positions.hands, memory, slots)
         for member, memory in zip(members, memories, strict=True)

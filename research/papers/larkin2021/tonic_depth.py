@@ -46,8 +46,8 @@ _PRIOR = 20.0
 
 def clues(view: PlayerView) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the turns, the upcards that the opponents hold and the groups of their lowest discards."""
-    public = view.records["public"]
-    opponents = 1 - view.records["player"].astype(np.int64)
+    public = view.array["public"]
+    opponents = 1 - view.array["player"].astype(np.int64)
     rows = np.arange(len(view))
     shown = card_columns(public["shown"][rows, opponents]).sum(axis=1)
     discarded = card_columns(public["discarded"][rows, opponents])
@@ -144,7 +144,7 @@ class DepthTonicBot(TonicBot):
         expected = np.zeros(len(view), np.bool_)
         if self.table is not None:
             expected = self.table.predict(view) >= self.expects_at
-        _act(view.records, self._parameters, *self.desired_turns, expected, actions)
+        _act(view.array, self._parameters, *self.desired_turns, expected, actions)
         return actions
 
 

@@ -71,7 +71,7 @@ class FilteredTonicBot(TonicBot):
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
         actions = np.empty(len(view), np.int64)
-        _act(view.records, self._parameters, self._filters, self._one_by_one, actions)
+        _act(view.array, self._parameters, self._filters, self._one_by_one, actions)
         return actions
 
 

@@ -87,7 +87,7 @@ def fit_table(
         held = positions.truth()[unseen].astype(bool)
         right = [np.where(held, estimate[unseen], 1 - estimate[unseen]) for estimate in estimates]
         given.append(np.clip(np.stack(right, axis=1), 1e-7, 1).astype(np.float32))
-        turns.append(np.repeat(positions.view.records["public"]["turn"], unseen.sum(axis=1)))
+        turns.append(np.repeat(positions.view.array["public"]["turn"], unseen.sum(axis=1)))
     return _fit(np.concatenate(turns), np.concatenate(given))
 
 

@@ -27,7 +27,7 @@ def collect_positions(
     for games, waiting in play_hands(bots, hands, seed, rules):
         for player in range(2):
             kept = waiting[rng.random(len(waiting)) < share]
-            kept_views.append(games.views(kept, player).records)
+            kept_views.append(games.views(kept, player).array)
             kept_hands.append(games.state["private"]["hand"][kept, 1 - player])
     views, truth = np.concatenate(kept_views), np.concatenate(kept_hands)
     order = rng.permutation(len(views))

@@ -21,7 +21,7 @@ from gin_env.game.engine import play, start_episode
 from gin_env.game.rules import Rules
 from gin_env.game.state import DISCARD, OVER, STATE
 from gin_env.game.streams import check_seed
-from gin_env.observations.view_records import VIEW, write_view
+from gin_env.observations.view_kernels import VIEW, write_view
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer
 from gin_env.support.compilation import kernel

@@ -35,7 +35,7 @@ from gin_env.game.rules import cards_in_deck
 from gin_env.game.state import DISCARD, OVER
 from gin_env.game.streams import OPPONENT, below, mix, shuffle_cards, stream
 from gin_env.observations.knowledge import cards_unseen
-from gin_env.observations.view_records import write_view
+from gin_env.observations.view_kernels import write_view
 from gin_env.support.compilation import kernel
 
 SIMPLE, RANDOM, FLAT_MONTE_CARLO, FITTED = 0, 1, 2, 3
