@@ -25,12 +25,12 @@ from gin_env.support.version import __version__
 
 if TYPE_CHECKING:
     from gin_env.agents.policies import candidate_network
+    from gin_env.agents.protocol import serve
     from gin_env.agents.search import belief
     from gin_env.agents.turns import play_bot
     from gin_env.game import words
     from gin_env.matches import differences
     from gin_env.matches.benchmark import benchmark
-    from gin_env.matches.serving import serve
     from gin_env.observations import memory
     from gin_env.support.workers import Workers
     from gin_env.training import ppo
@@ -84,7 +84,7 @@ _LAZY = {
     "picture": "gin_env.ui",
     "play_bot": "gin_env.agents.turns",
     "ppo": "gin_env.training",
-    "serve": "gin_env.matches.serving",
+    "serve": "gin_env.agents.protocol",
     "words": "gin_env.game",
 }
 """Names that are imported when they are first used: few programs need them, and some need an extra."""

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -17,12 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 from gin_env.agents.adapted import adapt
 from gin_env.agents.base import Agent, AnyAgent, HasActionChances, HasActionValues, PlaysTurns
-from gin_env.agents.own import make_own, name_to_play
 from gin_env.agents.paper import PAPER_BOTS
 from gin_env.agents.process import PREFIX as PROCESS
 from gin_env.agents.process import ProcessBot
 from gin_env.agents.registry import BOTS, OWN_NETWORK, POLICY_FILES
-from gin_env.support import specs
+from gin_env.support import own_classes, specs
 from gin_env.support.checks import check_switch, unknown
 from gin_env.support.own_classes import OWN_CLASS, names_own_class
 from gin_env.support.registry import import_factory
@@ -121,9 +121,9 @@ def make(name: str, *, programs: bool = False, **params: Any) -> Agent:
 
     Three kinds of names run code from outside this package: ``process:COMMAND``, an external program
     (`gin_env.agents.process`), ``chat:MODEL@URL``, a language model (`gin_env.agents.chat`), and
-    ``module:Class``, a class of your own (`gin_env.agents.own`). They are made only with
-    ``programs=True``. Pass that for names written in your own code or by the user, never for a name read from
-    a file. Bots named in another bot's parameters must not be of these kinds.
+    ``module:Class``, a class of your own: a bot, or a network (`torch.nn.Module`) that `save_network` saved.
+    They are made only with ``programs=True``. Pass that for names written in your own code or by the user,
+    never for a name read from a file. Bots named in another bot's parameters must not be of these kinds.
 
     Of a Stable-Baselines3 archive (``.zip``) only the weights are read, and none of the code that it may
     contain. An archive whose policy needs that code is refused; ``gin-rummy convert --trust`` runs it.
@@ -156,7 +156,7 @@ def make(name: str, *, programs: bool = False, **params: Any) -> Agent:
 
             return make_chat(name, params)
         if names_own_class(name, _declared()):
-            return make_own(name, params)
+            return own_classes.make_own(name, params, "bot", "act", _factory_of)
     bot = specs.make(name, params, _factory, "bot")
     if name in PAPER_BOTS and not params:
         bot.name = name
@@ -242,9 +242,23 @@ def _policy_loader(path: str) -> Callable[..., Agent]:
         return import_factory(BOTS.package, "policies.sb3_archives:load_archive")
     kind = read_kind(path, "trained policy")
     if kind == OWN_NETWORK.kind:
+        saved = str(OWN_NETWORK.read_tensors(path)[1].get("class"))
+        name = f"{saved if OWN_CLASS.fullmatch(saved) else 'module:Class'}:weights={path}"
         raise TensorFileError(
-            f"{path} holds the weights of a network of your own, without its code: name {name_to_play(path)}"
+            f"{path} holds the weights of a network of your own, without its code: name {name}"
         )
     if kind not in POLICY_FILES:
         raise TensorFileError(f"{path} holds a {kind}: only a {' or a '.join(POLICY_FILES)} is a bot")
     return import_factory(BOTS.package, POLICY_FILES[kind])
+
+
+def _factory_of(made: Any, spelled: str) -> Any:
+    """Return what makes a bot of a class of the user's own: the class, or a function for one of networks."""
+    torch = sys.modules.get("torch")  # imported already if the module defines a network
+    if torch is None or not isinstance(made, type) or not issubclass(made, torch.nn.Module):
+        return made
+    if hasattr(made, "act"):
+        return made
+    from gin_env.agents.policies.own_network import load_own_network
+
+    return partial(load_own_network, made, spelled)

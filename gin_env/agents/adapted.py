@@ -36,7 +36,6 @@ class FunctionBot(AdaptedBot):
     """
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         pairs = zip(view.observations(), view.masks(), strict=True)
         return np.array([int(self.original(observation, mask)) for observation, mask in pairs], np.int64)
 
@@ -45,7 +44,6 @@ class ObjectBot(AdaptedBot):
     """An object with the method ``act(view)`` and no name, which gets that of its class."""
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         return self.original.act(view)
 
 
@@ -57,7 +55,6 @@ class OpenSpielBot(AdaptedBot):
     """
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         rows = zip(view.observations(), view.masks(), strict=True)
         states = [SeenState(view[index], *row) for index, row in enumerate(rows)]
         if callable(getattr(self.original, "step", None)):

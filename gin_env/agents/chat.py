@@ -87,29 +87,25 @@ class AnswerFile:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self._lock = threading.Lock()
-        self._answers: dict[str, dict[str, Any]] = {}
+        self.by_key: dict[str, dict[str, Any]] = {}
         text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
         *lines, cut = text.split("\n")
         for number, line in enumerate(lines, 1):
             try:
                 answer = json.loads(line)
-                self._answers[answer["key"]] = {name: answer[name] for name in _ENTRIES}
+                self.by_key[answer["key"]] = {name: answer[name] for name in _ENTRIES}
             except (ValueError, KeyError, TypeError) as error:
                 raise ValueError(f"{path}, line {number}: not an answer ({error!r})") from error
         if cut or not text:
             write_text(self.path, "".join(f"{line}\n" for line in lines))
 
     def __len__(self) -> int:
-        return len(self._answers)
-
-    def get(self, key: str) -> dict[str, Any] | None:
-        """Return the answer with this key, or None if there is none yet."""
-        return self._answers.get(key)
+        return len(self.by_key)
 
     def add(self, answer: dict[str, Any]) -> None:
         """Append an answer to the file, which is closed before this returns."""
         with self._lock, self.path.open("a", encoding="utf-8") as file:
-            self._answers[answer["key"]] = answer
+            self.by_key[answer["key"]] = answer
             file.write(json.dumps(answer) + "\n")
 
 
@@ -223,7 +219,7 @@ class ChatBot(NamedObject):
         """Return the model's answer, from the file if it is there, otherwise from the server."""
         question = json.dumps([self.url, self.model, messages, random])
         key = hashlib.sha256(question.encode()).hexdigest()
-        known = self._answers.get(key) if self._answers is not None else None
+        known = self._answers.by_key.get(key) if self._answers is not None else None
         if known is None:
             known = {"key": key, "player": self.name, **self._request(messages)}
             if self._answers is not None:

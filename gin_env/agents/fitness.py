@@ -35,19 +35,18 @@ from pathlib import Path
 import numpy as np
 
 from gin_env.agents.base import act_by
-from gin_env.agents.cfr.bot import CfrBot
-from gin_env.agents.cfr.strategy import choose_discard, choose_draw, choose_knock
-from gin_env.agents.cfr.table import StrategyTable
-from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
+from gin_env.agents.cfr.bot import CfrBot, StrategyTable
+from gin_env.agents.cfr.strategy import choose_discard, discard_or_knock_by_strategy, draw_by_strategy
+from gin_env.game.actions import DRAW_UPCARD
 from gin_env.game.cards import card_bit, count_cards, lowest_card, pick_card
 from gin_env.game.engine import discards_allowed
-from gin_env.game.hands import MELD_MATES, decline, keep_best, would_be_melded
+from gin_env.game.hands import MELD_MATES, keep_best, would_be_melded
 from gin_env.game.melds import completes_meld, least_deadwood_discards, min_deadwood
 from gin_env.game.state import DISCARD, STOCK_ONLY
 from gin_env.game.streams import mix
 from gin_env.observations.knowledge import cards_unseen
 from gin_env.observations.views import PlayerView
-from gin_env.support.checks import check_integer, check_switch
+from gin_env.support.checks import check_choice, check_integer, check_switch
 from gin_env.support.compilation import kernel
 
 FACTORS = ("deadwood", "unmeldable", "useless", "discarded")
@@ -88,26 +87,14 @@ class FitnessCfrBot(CfrBot):
         super().__init__(table, purified=purified)
         self.early_knock = check_integer("early_knock", early_knock, 0, 100)
         self.relative = check_switch("relative", relative)
-        self.factors = check_factors(factors)
-        self._mask = sum(1 << FACTORS.index(factor) for factor in self.factors)
+        if isinstance(factors, str) or not isinstance(factors, Iterable):
+            raise TypeError(f"factors must be a collection of names, not {factors!r}")
+        chosen = {check_choice("factor", factor, FACTORS) for factor in factors}
+        self.factors = tuple(factor for factor in FACTORS if factor in chosen)
+        self._mask = sum(1 << FACTORS.index(factor) for factor in chosen)
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         return act_by(_act_fitness_cfr, view, (self.strategy, self._mask, self.relative, self.early_knock))
-
-
-def check_factors(factors: Iterable[str]) -> tuple[str, ...]:
-    """Return the factors in the paper's order.
-
-    Raises TypeError or ValueError for anything but a collection of names from `FACTORS`.
-    """
-    if isinstance(factors, str) or not isinstance(factors, Iterable):
-        raise TypeError(f"factors must be a collection of names, not {factors!r}")
-    chosen = list(factors)
-    for factor in chosen:
-        if factor not in FACTORS:
-            raise ValueError(f"unknown factor {factor!r}; choose from {', '.join(FACTORS)}")
-    return tuple(factor for factor in FACTORS if factor in chosen)
 
 
 class HeuristicsBot(CfrBot):
@@ -132,12 +119,9 @@ class HeuristicsBot(CfrBot):
     ) -> None:
         super().__init__(table, purified=purified)
         self.relative = check_switch("relative", relative)
-        if reading not in READINGS:
-            raise ValueError(f"unknown reading {reading!r}; choose from {', '.join(READINGS)}")
-        self.reading = reading
+        self.reading = check_choice("reading", reading, READINGS)
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         return act_by(_act_heuristics, view, (self.strategy, READINGS.index(self.reading), self.relative))
 
 
@@ -208,16 +192,26 @@ def fittest(public, private, player: int, candidates: int, factors: int, relativ
 
 
 @kernel
-def independently(public, private, player: int, candidates: int, reading: int, relative: bool) -> int:
-    """Return V2's choice: the mask of the candidates that the heuristics leave, or all if they leave none."""
+def narrowed(public, private, player: int, candidates: int, reading: int, relative: bool) -> int:
+    """Return V2's choice by a reading: the mask of the candidates that the heuristics leave."""
     limit = deadwood_limit(public, private, player, candidates, relative)
+    if reading != FILTER:
+        return kept_by(public, private, player, candidates, limit, ALL_FACTORS, reading)
+    for factor in range(len(FACTORS)):
+        candidates = kept_by(public, private, player, candidates, limit, 1 << factor, SOME)
+    return candidates
+
+
+@kernel
+def kept_by(public, private, player: int, candidates: int, limit: float, factors: int, reading: int) -> int:
+    """Return the candidates that heuristics leave together, or all if they leave none."""
     kept = np.int64(0)
     remaining = candidates
     while remaining:
         card = lowest_card(remaining)
-        fitness = card_fitness(public, private, player, card, limit, ALL_FACTORS)
+        fitness = card_fitness(public, private, player, card, limit, factors)
         if (
-            (reading == UNANIMOUS and fitness == ALL_FACTORS)
+            (reading == UNANIMOUS and fitness == factors)
             or (reading == LITERAL and fitness == 0)
             or (reading == SOME and fitness != 0)
         ):
@@ -227,86 +221,44 @@ def independently(public, private, player: int, candidates: int, reading: int, r
 
 
 @kernel
-def filtered(public, private, player: int, candidates: int, relative: bool) -> int:
-    """Return V2's choice by the reading ``filter``, as a mask.
-
-    The heuristics are applied one after another; each is skipped if it would leave no card.
-    """
-    limit = deadwood_limit(public, private, player, candidates, relative)
-    for factor in range(len(FACTORS)):
-        kept = 0
-        remaining = candidates
-        while remaining:
-            card = lowest_card(remaining)
-            if card_fitness(public, private, player, card, limit, 1 << factor):
-                kept |= card_bit(card)
-            remaining &= remaining - 1
-        if kept:
-            candidates = kept
-    return candidates
-
-
-@kernel
-def draw_or_decline(public, private, player, random, strategy) -> int:
+def draw_if_melded(public, private, player, random, strategy) -> int:
     """Return the draw of V4 and V2: an upcard that would be melded, otherwise as the strategy decides."""
-    if public.phase == STOCK_ONLY:
-        return DRAW_STOCK
-    if would_be_melded(np.int64(private.hand), public.upcard):
+    if public.phase != STOCK_ONLY and would_be_melded(np.int64(private.hand), public.upcard):
         return DRAW_UPCARD
-    take = choose_draw(public, private, player, random, strategy)
-    return DRAW_UPCARD if take else decline(public)
-
-
-@kernel
-def discard_or_knock_early(public, private, player, card, random, strategy, early_knock) -> int:
-    """Return this discard, with a knock if V4 and V2 knock.
-
-    They knock immediately with gin or at most `early_knock`; otherwise the strategy decides.
-    """
-    rest = np.int64(private.hand) & ~card_bit(card)
-    deadwood = min_deadwood(rest)
-    if deadwood > public.knock_limit:
-        return card
-    knock = deadwood <= early_knock or choose_knock(public, private, player, rest, random, strategy)
-    return card + (KNOCK if knock else 0)
+    return draw_by_strategy(public, private, player, random, strategy)
 
 
 @kernel
 def fitness_cfr_action(public, private, player, random, strategy, factors, relative, early_knock) -> int:
     """Return V4's action."""
     if public.phase != DISCARD:
-        return draw_or_decline(public, private, player, random, strategy)
+        return draw_if_melded(public, private, player, random, strategy)
     candidates, _ = least_deadwood_discards(np.int64(private.hand), discards_allowed(public, private))
     if count_cards(candidates) > 1:
         candidates = fittest(public, private, player, candidates, factors, relative)
     card = choose_discard(public, private, player, candidates, mix(random, 1), strategy)
-    return discard_or_knock_early(public, private, player, card, mix(random, 2), strategy, early_knock)
+    return discard_or_knock_by_strategy(public, private, player, card, mix(random, 2), strategy, early_knock)
 
 
 @kernel
 def heuristics_action(public, private, player, random, strategy, reading, relative) -> int:
     """Return V2's action."""
     if public.phase != DISCARD:
-        return draw_or_decline(public, private, player, random, strategy)
+        return draw_if_melded(public, private, player, random, strategy)
     candidates, _ = least_deadwood_discards(np.int64(private.hand), discards_allowed(public, private))
     if count_cards(candidates) > 1:
-        if reading == FILTER:
-            candidates = filtered(public, private, player, candidates, relative)
-        else:
-            candidates = independently(public, private, player, candidates, reading, relative)
+        candidates = narrowed(public, private, player, candidates, reading, relative)
     card = pick_card(candidates, mix(random, 1))
-    return discard_or_knock_early(public, private, player, card, mix(random, 2), strategy, 0)
+    return discard_or_knock_by_strategy(public, private, player, card, mix(random, 2), strategy, 0)
 
 
 @kernel
 def _act_fitness_cfr(views, parameters, actions):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         actions[index] = fitness_cfr_action(view.public, view.private, view.player, view.random, *parameters)
 
 
 @kernel
 def _act_heuristics(views, parameters, actions):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         actions[index] = heuristics_action(view.public, view.private, view.player, view.random, *parameters)

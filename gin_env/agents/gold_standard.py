@@ -29,9 +29,9 @@ import numpy as np
 
 from gin_env.agents.base import act_by
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
-from gin_env.game.cards import CARD_VALUES, card_bit, lowest_card
+from gin_env.game.cards import card_bit, lowest_card
 from gin_env.game.engine import discards_allowed
-from gin_env.game.hands import decline, keep_best
+from gin_env.game.hands import decline, least_deadwood_discard
 from gin_env.game.melds import completes_meld, least_deadwood_discards, min_deadwood
 from gin_env.game.state import DISCARD, STOCK_ONLY
 from gin_env.observations.views import PlayerView
@@ -56,7 +56,6 @@ class GoldStandardBot(NamedObject):
         self.hold_for_gin = check_switch("hold_for_gin", hold_for_gin)
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         return act_by(_act, view, 0 if self.hold_for_gin else self.knock_at)
 
 
@@ -73,27 +72,15 @@ def gold_standard_draw(public, private) -> int:
 
 
 @kernel
-def highest_card(cards: int) -> int:
-    """Return the card with the most points; of several, the lowest id."""
-    best, highest = np.int64(0), np.int64(0)
-    while cards:
-        card = lowest_card(cards)
-        cards &= cards - 1
-        best, highest = keep_best(best, highest, card, np.int64(CARD_VALUES[card]))
-    return lowest_card(best)
-
-
-@kernel
 def gold_standard_action(public, private, knock_at: int) -> int:
     """Return the action of the gold-standard heuristic, which uses no random numbers."""
     if public.phase != DISCARD:
         return gold_standard_draw(public, private)
-    cards, least = least_deadwood_discards(np.int64(private.hand), discards_allowed(public, private))
-    return highest_card(cards) + (KNOCK if least <= min(knock_at, public.knock_limit) else 0)
+    discard, least = least_deadwood_discard(np.int64(private.hand), discards_allowed(public, private))
+    return lowest_card(discard) + (KNOCK if least <= min(knock_at, public.knock_limit) else 0)
 
 
 @kernel
 def _act(views, knock_at, actions):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         actions[index] = gold_standard_action(view.public, view.private, knock_at)

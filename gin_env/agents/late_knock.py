@@ -45,7 +45,6 @@ class LateKnockBot(NamedObject):
         self.useful_draws = check_switch("useful_draws", useful_draws)
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         return act_by(_act, view, self.useful_draws)
 
 
@@ -69,6 +68,5 @@ def late_knock_action(public, private, player: int, random: int, useful_draws: b
 
 @kernel
 def _act(views, useful_draws, actions):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         actions[index] = late_knock_action(view.public, view.private, view.player, view.random, useful_draws)

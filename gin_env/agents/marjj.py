@@ -105,7 +105,6 @@ class MarjjBot(NamedObject):
         self._parameters = parameters
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         return act_by(_act, view, self._parameters)
 
 
@@ -245,6 +244,5 @@ def marjj_action(public, private, player: int, random: int, parameters) -> int:
 
 @kernel
 def _act(views, parameters, actions):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         actions[index] = marjj_action(view.public, view.private, view.player, view.random, parameters)

@@ -70,7 +70,6 @@ class MediumBot(NamedObject):
         self.exact = check_switch("exact", exact)
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         parameters = self.minimum_drop, self.knock_at, self.cautious_knock_at, self.exact
         return act_by(_act, view, parameters)
 
@@ -148,6 +147,5 @@ def medium_action(
 
 @kernel
 def _act(views, parameters, actions):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         actions[index] = medium_action(view.public, view.private, view.player, view.random, *parameters)

@@ -131,7 +131,6 @@ class ProcessBot(NamedObject):
         return ProcessBot(self.command, self.seconds)
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         masks = view.masks()
         actions = np.empty(len(view), np.int64)
         for index in range(len(view)):
@@ -164,7 +163,9 @@ class ProcessBot(NamedObject):
             self.close()
             raise
         if not reply:
-            self._fail(f"it has ended, with status {self._status(end)}")
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(min(max(end - time.monotonic(), 0), 1))
+            self._fail(f"it has ended, with status {self._process.returncode}")
         try:
             return protocol.read_line(reply.decode(errors="replace"))
         except ProtocolError as error:
@@ -182,12 +183,6 @@ class ProcessBot(NamedObject):
                     return b""
                 if left <= CHECK_SECONDS:
                     raise
-
-    def _status(self, end: float) -> int | None:
-        try:
-            return self._process.wait(min(max(end - time.monotonic(), 0), 1))
-        except subprocess.TimeoutExpired:
-            return None
 
     def _fail(self, what: str) -> NoReturn:
         self.close()

@@ -1,18 +1,24 @@
 """The line protocol for bots in other languages: one line of JSON per question, one line per answer.
 
-``gin-rummy serve-bot NAME`` answers questions with a bot of this package. A bot named ``process:COMMAND``
-starts a program and sends it the questions (`gin_env.agents.process`). `docs/protocol.md` describes the
-messages, and `docs/protocol.schema.json` is their schema. Each question contains the whole hand as one player
-saw it, so a program does not need to keep any state. Cards are written as rank and suit (``TH``), actions as
-in `gin_env.game.actions.describe`.
+``gin-rummy serve-bot NAME`` answers questions with a bot of this package (`serve`). A bot named
+``process:COMMAND`` starts a program and sends it the questions (`gin_env.agents.process`). `docs/protocol.md`
+describes the messages, and `docs/protocol.schema.json` is their schema. Each question contains the whole hand
+as one player saw it, so a program does not need to keep any state. Cards are written as rank and suit
+(``TH``), actions as in `gin_env.game.actions.describe`.
 """
 
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TextIO
 
+import numpy as np
+
+from gin_env.agents.base import Agent
+from gin_env.agents.turns import check_bot_actions
+from gin_env.batch import Games
 from gin_env.estimators.public_history import first_hands
 from gin_env.game import actions as act
 from gin_env.game.cards import card_id, card_text, cards_of, mask_of
@@ -96,11 +102,6 @@ def read_question(message: dict[str, Any]) -> PlayerView:
     return view
 
 
-def answer(number: int, action: int) -> dict[str, Any]:
-    """Return the answer to a question, as a JSON object."""
-    return {"type": "action", "number": number, "action": act.describe(action)}
-
-
 def read_answer(message: dict[str, Any], number: int) -> int:
     """Return the action in the answer to question `number`. Raises ProtocolError for anything else."""
     if message.get("type") == "error":
@@ -135,6 +136,51 @@ def read_line(text: str) -> dict[str, Any]:
     if not isinstance(message, dict):
         raise ProtocolError(f"the line is not a JSON object: {text[:80]!r}")
     return message
+
+
+# --- Serving a bot ------------------------------------------------------------------------------------
+
+
+def serve(bot: Agent, questions: TextIO, answers: TextIO) -> None:
+    """Answer every line until the input ends; answer an invalid line with an error."""
+    while text := questions.readline(MAX_CHARACTERS + 1):
+        try:
+            reply = _reply(bot, read_line(text))
+        except ProtocolError as error:
+            reply = {"type": "error", "message": str(error)}
+            while text and not text.endswith("\n"):  # skip the remainder of a line that is too long
+                text = questions.readline(MAX_CHARACTERS)
+        answers.write(line(reply))
+        answers.flush()
+
+
+def _reply(bot: Agent, message: dict[str, Any]) -> dict[str, Any]:
+    """Return the answer to one message. Raises ProtocolError."""
+    kind = message.get("type")
+    if kind == "hello":
+        version = message.get("protocol")
+        if version not in VERSIONS:
+            raise ProtocolError(f"protocol must be 1 or {VERSION}, not {version!r}")
+        games = Games(1)
+        games.start(games.everyone, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
+        with suppress(ValueError):  # a bot for other rules; the answer to a real question will say so
+            # The first decision may compile kernels, which must not count for the time limit.
+            bot.act(games.views(games.everyone))
+        return {"type": "ready", "protocol": version, "name": bot.name}
+    if kind != "decide":
+        raise ProtocolError(f"type must be 'hello' or 'decide', not {kind!r}")
+    number = message.get("number")
+    if not isinstance(number, int):
+        raise ProtocolError(f"number must be an integer, not {number!r}")
+    view = read_question(message)
+    try:
+        action = check_bot_actions(bot, bot.act(view), 1)[0]
+    except ValueError as error:  # such as rules that it does not play
+        raise ProtocolError(f"{bot.name} cannot play this: {error}") from error
+    return {"type": "action", "number": number, "action": act.describe(int(action))}
+
+
+# --- Texts --------------------------------------------------------------------------------------------
 
 
 def _printable(value: object, most: int) -> str:

@@ -23,7 +23,6 @@ class RandomBot(NamedObject):
     name = "random"
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         return act_by(_act, view)
 
 
@@ -46,6 +45,5 @@ def random_action(public, private, random: int) -> int:
 
 @kernel
 def _act(views, actions):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         actions[index] = random_action(view.public, view.private, view.random)

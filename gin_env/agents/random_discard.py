@@ -37,7 +37,6 @@ class RandomDiscardBot(NamedObject):
     name = "random-discard"
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         return act_by(_act, view)
 
 
@@ -59,6 +58,5 @@ def random_discard_action(public, private, player: int, random: int) -> int:
 
 @kernel
 def _act(views, actions):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         actions[index] = random_discard_action(view.public, view.private, view.player, view.random)

@@ -104,19 +104,12 @@ class SafeDiscardBot(NamedObject):
         self.knock_above = check_number("knock_above", knock_above, -1000, 1000)
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
-        estimates = np.zeros((len(view), NUM_CARDS), np.float32)
-        needed = np.flatnonzero(self._needs_estimate(view))
+        estimates, phase = np.zeros((len(view), NUM_CARDS), np.float32), view.array["public"]["phase"]
+        discarding = (phase == DISCARD) & (self.caution > 0 or self.knock)
+        needed = np.flatnonzero(phase != STOCK_ONLY if self.draw else discarding)
         if len(needed):
             estimates[needed] = self.estimator.estimate(view[needed])
         return self._decide(view, estimates)
-
-    def _needs_estimate(self, view: PlayerView) -> np.ndarray:
-        """Return which decisions depend on the estimate, bool (n,)."""
-        phase = view.array["public"]["phase"]
-        if self.draw:
-            return phase != STOCK_ONLY
-        return (phase == DISCARD) & (self.caution > 0 or self.knock)
 
     def _decide(self, view: PlayerView, estimates: np.ndarray) -> np.ndarray:
         draw_margin = self.draw_margin if self.draw else np.inf
@@ -264,8 +257,7 @@ def safe_discard_action(
 
 @kernel
 def _act(views, estimates, parameters, actions):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         actions[index] = safe_discard_action(
             view.public, view.private, view.player, view.random, estimates[index], *parameters
         )

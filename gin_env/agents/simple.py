@@ -68,7 +68,6 @@ class SimpleBot(NamedObject):
             cls.play_turns = None  # type: ignore[assignment]  # the inherited one would not match `act`
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         return act_by(_act, view, self.knock_limits)
 
     def play_turns(self, games: Games, which: np.ndarray, both_seats: bool) -> None:
@@ -162,8 +161,7 @@ def simple_action(public, private, player: int, random: int, knock_at: int) -> i
 
 @kernel
 def _act(views, limits, actions):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         knock_at = limits[own_turn(view.public)]
         actions[index] = simple_action(view.public, view.private, view.player, view.random, knock_at)
 

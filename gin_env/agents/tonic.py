@@ -148,7 +148,6 @@ class TonicBot(NamedObject):
         self._parameters = parameters
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         return act_by(_act, view, self._parameters)
 
 
@@ -168,16 +167,10 @@ def count_pairs(unmelded: int, available: int) -> int:
 
 
 @kernel
-def cards_worth_at_most(points: int) -> int:
-    """Return the mask of all cards worth at most `points`, which is empty for 0 and below."""
-    return CARDS_UP_TO[max(0, min(points, 10))]
-
-
-@kernel
 def cheap_partners(card: int, others: int, available: int, needed: int, max_points: int) -> int:
     """Return the mask of the `pair_partners` that make a pair of at most `max_points` with the card."""
-    cheap = others & cards_worth_at_most(max_points - np.int64(CARD_VALUES[card]))
-    return pair_partners(card, cheap, available, needed)
+    points = min(max_points - np.int64(CARD_VALUES[card]), np.int64(10))
+    return pair_partners(card, others & CARDS_UP_TO[max(points, np.int64(0))], available, needed)
 
 
 # --- Drawing ------------------------------------------------------------------------------------------
@@ -350,6 +343,5 @@ def tonic_action(public, private, player: int, random: int, parameters) -> int:
 
 @kernel
 def _act(views, parameters, actions):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         actions[index] = tonic_action(view.public, view.private, view.player, view.random, parameters)

@@ -71,7 +71,6 @@ class UtilityBot(NamedObject):
         self.knock_at = check_integer("knock_at", knock_at, 0, 100)
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         return act_by(_act, view, (self.draw_above, self.late_stock, self.knock_at))
 
 
@@ -178,6 +177,5 @@ def utility_action(
 
 @kernel
 def _act(views, parameters, actions):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         actions[index] = utility_action(view.public, view.private, view.player, view.random, *parameters)

@@ -73,7 +73,7 @@ def serve_bot(bot: Annotated[str, typer.Argument(help=BOT_HELP)]) -> None:
     An invalid line is answered with an error and changes nothing.
     """
     from gin_env import agents
-    from gin_env.matches.serving import serve
+    from gin_env.agents.protocol import serve
 
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(encoding="utf-8", errors="replace")

@@ -138,8 +138,7 @@ def estimators(
         show([{"name": name, "summary": one.summary} for name, one in found])
         return
     from gin_env.support.plots import import_matplotlib
-    from gin_env.training.estimators.evaluation import evaluate_estimators
-    from gin_env.training.estimators.figures import draw_all
+    from gin_env.training.estimators.evaluation import draw_all, evaluate_estimators
 
     check_targets(csv)
     if plot_folder is not None:

@@ -275,7 +275,8 @@ def benchmark(
                     names = logged, opponent.bot
                     blocks.append(log.play(names, pair, new, block_seed, luck=luck, workers=crew))
             matches = tuple(map(joined, result.matches, blocks)) if result.matches else tuple(blocks)
-            rounds = (*result.rounds, round_of(blocks))
+            outcome = {name: [list(getattr(match, name)) for match in blocks] for name in ("wins", "points")}
+            rounds = (*result.rounds, {"games": new, **outcome})
             result = replace(result, matches=matches, rounds=rounds, seconds=time.monotonic() - began)
             played, number = played + new, number + 1
             if progress is True:
@@ -312,15 +313,6 @@ def seed_of(seed: int, protocol: str, number: int, opponent: int) -> int:
     The first is that of the benchmark, from which an interrupted one finds it again.
     """
     return (seed + number * len(PROTOCOLS[protocol]) + opponent) % 2**64
-
-
-def round_of(blocks: Sequence[MatchResult]) -> dict[str, Any]:
-    """Return the outcome of a round for JSON."""
-    return {
-        "games": blocks[0].games,
-        "wins": [list(match.wins) for match in blocks],
-        "points": [list(match.points) for match in blocks],
-    }
 
 
 def joined(first: MatchResult, second: MatchResult) -> MatchResult:

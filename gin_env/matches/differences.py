@@ -59,7 +59,8 @@ def win_rate_difference(first: MatchResult, second: MatchResult, confidence: flo
     _check_same_decks(first, second)
     check_confidence(confidence)
     interval = win_rate_difference_interval(first.wins_and_decided, second.wins_and_decided, confidence)
-    return _difference(first, second, first.win_rate - second.win_rate, interval, confidence)
+    bots, value = (first.bots, second.bots), first.win_rate - second.win_rate
+    return Difference(bots, first.games, first.seed, value, interval, confidence)
 
 
 def points_difference(first: MatchResult, second: MatchResult, confidence: float = 0.95) -> Difference:
@@ -84,14 +85,7 @@ def points_difference(first: MatchResult, second: MatchResult, confidence: float
         for deals in (first.each_deal(), second.each_deal())
     )
     value = leads[0] - leads[1]
-    return _difference(
-        first, second, value, mean_interval(value, of_first - of_second, confidence), confidence
-    )
-
-
-def _difference(
-    first: MatchResult, second: MatchResult, value: float, interval: Interval, confidence: float
-) -> Difference:
+    interval = mean_interval(value, of_first - of_second, confidence)
     return Difference((first.bots, second.bots), first.games, first.seed, value, interval, confidence)
 
 

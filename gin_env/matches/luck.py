@@ -41,7 +41,7 @@ CHANCE = np.dtype(
         ("deal", np.int64),  # index of the deal in the match
         ("is_a", np.bool_),  # whether bot a is the player to move
         ("card", np.int8),  # just drawn; -1 at the deal
-        ("mover", np.int64),
+        ("mover", np.int64),  # hands, the discard pile, and what both hold from it, as masks of cards
         ("other", np.int64),
         ("pile", np.int64),
         ("mover_shown", np.int64),
@@ -96,10 +96,7 @@ def chance_of(state: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     last = public["history"][np.arange(len(state)), np.maximum(length - 1, 0)]
     drew = (length > 0) & (last == DRAW_STOCK) & (public["phase"] == DISCARD)
     new = drew | (length == 0)
-    return _described(state[new], drew[new], numbers[new])
-
-
-def _described(state: np.ndarray, drew: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    state, drew, numbers = state[new], drew[new], numbers[new]
     public, private = state["public"], state["private"]
     each = np.arange(len(state))
     mover = public["to_move"].astype(np.int64)
@@ -125,13 +122,15 @@ def luck_of_deals(
     What is won is the game, or with ``whole_game=False`` the hand.
     """
     luck = np.zeros(num_deals, LUCK)
+    points = np.rint(value.points.numpy()).astype(np.int64)
     if whole_game:
-        chances = chances_to_win(_points_of_hands(value), rules.target_score)
+        chances = chances_to_win(np.bincount(np.abs(points), value.at_deal.numpy()), rules.target_score)
     else:
         chances = np.array([[0.5, 0.0], [1.0, 0.5]])
     for part in np.array_split(found, max(len(found) // _TOGETHER, 1)):
         part["pile"] |= np.int64(FULL_DECK ^ rules.deck_mask)  # a card that the deck lacks is never drawn
-        worth = _worth(part["scores"], value.points.numpy(), chances)
+        own, other = part["scores"].astype(np.int64).T[:, :, None]
+        worth = chances_after(chances, own, other, points)  # to win, after a result of each class
         for drew, lucks in ((False, _luck_of_being_dealt), (True, _luck_of_drawing)):
             which = (part["card"] >= 0) == drew
             events = part[which]
@@ -143,24 +142,20 @@ def luck_of_deals(
     return luck
 
 
-Amounts = tuple[np.ndarray, np.ndarray]
-"""Luck of the player to move, in points and in games won: float64 (n,) each."""
+Lucks = Iterator[tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]]
+"""Terms (n,), and the luck of the player to move in points and in games won: float64 (n,) each."""
 
 
-def _luck_of_being_dealt(
-    deals: np.ndarray, worth: np.ndarray, value: OpenValue
-) -> Iterator[tuple[np.ndarray, Amounts]]:
-    """Yield the terms (n,) and the luck of `CHANCE` records of deals; `worth` is that of each class."""
-    more = value.probabilities(positions_of(deals)) - value.at_deal.numpy()
+def _luck_of_being_dealt(deals: np.ndarray, worth: np.ndarray, value: OpenValue) -> Lucks:
+    """Yield the luck of `CHANCE` records of deals; `worth` is that of each class."""
+    more = value.probabilities(deals) - value.at_deal.numpy()
     yield np.zeros(len(deals), np.int64), (more @ value.points.numpy(), (more * worth).sum(axis=1))
 
 
-def _luck_of_drawing(
-    draws: np.ndarray, worth: np.ndarray, value: OpenValue
-) -> Iterator[tuple[np.ndarray, Amounts]]:
-    """Yield the terms (n,) and the luck of `CHANCE` records of draws, by the value and by simple measures."""
+def _luck_of_drawing(draws: np.ndarray, worth: np.ndarray, value: OpenValue) -> Lucks:
+    """Yield the luck of `CHANCE` records of draws, by the value and by simple measures."""
     drawn, owner = _with_every_card(draws)
-    probabilities = value.probabilities(positions_of(drawn))
+    probabilities = value.probabilities(drawn)
     measures = np.empty((len(drawn), 3))
     _measure(drawn["mover"], drawn["knock_limit"], measures)
     figures = np.column_stack(
@@ -200,39 +195,6 @@ def _measure(hands: np.ndarray, limits: np.ndarray, measures: np.ndarray) -> Non
         measures[index, 2] = deadwood == 0
 
 
-def positions_of(found: np.ndarray) -> np.ndarray:
-    """Return `open_value.POSITION` records (n,) of `CHANCE` records (n,)."""
-    from gin_env.matches.open_value import CARDS, POSITION
-
-    positions = np.zeros(len(found), POSITION)
-    for name in CARDS:
-        positions[name] = found[name]
-    positions["drew"] = found["card"] >= 0
-    return positions
-
-
-def _points_of_hands(value: OpenValue) -> np.ndarray:
-    """Return the share of hands that pay 0, 1, 2, ... points, for `chances_to_win`."""
-    points = np.rint(np.abs(value.points.numpy())).astype(np.int64)
-    return np.bincount(points, value.at_deal.numpy())
-
-
-def _worth(scores: np.ndarray, points: np.ndarray, chances: np.ndarray) -> np.ndarray:
-    """Return the chance to win after a hand with a result of each class.
-
-    `scores` are those before the hand, int (n, 2), of the player and the other; `points` are those of each
-    class; `chances` are from `chances_to_win`. The result is float64 (n, NUM_CLASSES).
-    """
-    won = np.rint(points).astype(np.int64)
-    own, other = scores[:, :1].astype(np.int64), scores[:, 1:].astype(np.int64)
-    return chances_after(chances, own, other, won)
-
-
-def is_slow(bot: object) -> bool:
-    """Return whether a bot says (``slow = True``) that its decisions take longer than measuring luck."""
-    return getattr(bot, "slow", False) is True
-
-
 @dataclass(frozen=True)
 class Adjusted:
     """A figure of bot a with the luck of the cards taken out."""
@@ -269,15 +231,12 @@ def without_luck(results: np.ndarray, luck: np.ndarray) -> np.ndarray:
     for number in range(FOLDS):
         others = fold != number
         if others.sum() > 1:
-            adjusted[~others] -= luck[~others] @ _coefficients(left[others], luck[others])
+            y, x = left[others], luck[others]
+            squares = x.T @ x
+            prior = PRIOR_DEALS / len(x) * np.diag(squares) + 1e-9  # draws the coefficients towards 0
+            coefficients = np.linalg.solve(squares + np.diag(prior), x.T @ (y - y.mean()))
+            adjusted[~others] -= luck[~others] @ coefficients
     return adjusted
-
-
-def _coefficients(left: np.ndarray, luck: np.ndarray) -> np.ndarray:
-    """Return the least-squares coefficients of what is left on the terms of luck, drawn towards 0."""
-    squares = luck.T @ luck
-    prior = PRIOR_DEALS / len(luck) * np.diag(squares) + 1e-9
-    return np.linalg.solve(squares + np.diag(prior), luck.T @ (left - left.mean()))
 
 
 def swapped_luck(luck: np.ndarray) -> np.ndarray:

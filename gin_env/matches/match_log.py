@@ -36,7 +36,6 @@ class MatchLog:
     def __init__(self, path: str | Path, resume: bool = False) -> None:
         self.path = Path(path)
         self._matches: dict[str, MatchResult] = {}
-        self._lines = [json.dumps({"matches_of_release": __version__})]
         if resume:
             self._read()
         elif self.path.exists():
@@ -72,19 +71,16 @@ class MatchLog:
                 options["progress"](games)
             return self._matches[key]
         match = play_match(*bots, games, seed, **options)
+        line = json.dumps({"key": key, "match": match.as_dict(deals=True)})
+        if not self._matches:
+            write_text(self.path, f"{json.dumps({'matches_of_release': __version__})}\n{line}\n")
+        else:
+            with self.path.open("a") as file:
+                file.write(f"{line}\n")
+                file.flush()
+                os.fsync(file.fileno())
         self._matches[key] = match
-        self._append(json.dumps({"key": key, "match": match.as_dict(deals=True)}))
         return match
-
-    def _append(self, line: str) -> None:
-        self._lines.append(line)
-        if len(self._lines) == 2:
-            write_text(self.path, "\n".join(self._lines) + "\n")
-            return
-        with self.path.open("a") as file:
-            file.write(line + "\n")
-            file.flush()
-            os.fsync(file.fileno())
 
     def _read(self) -> None:
         if not self.path.exists():
@@ -103,7 +99,6 @@ class MatchLog:
             ) from error
         if release != __version__:
             raise ValueError(f"{self.path} comes from release {release}, not {__version__}; delete it")
-        self._lines = lines
         if unfinished:
             write_text(self.path, "\n".join(lines) + "\n")
 

@@ -3,7 +3,7 @@
 Games come in pairs that share their decks and their first dealer, with the seats swapped: each bot holds
 each hand once. The second game has its suits permuted (the rules treat suits alike), the games are played in
 random order, and a bot that could remember its opponent's cards plays the two games as separate copies, see
-`gin_env.matches.copies`. The result depends only on the seed, not on how the games are batched.
+`gin_env.matches.shards`. The result depends only on the seed, not on how the games are batched.
 
 Anyone who knows the seed can reconstruct every deck. By default a match draws a secret seed and reports it
 with the result.
@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, fields, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,7 +23,6 @@ from gin_env.agents import AnyAgent, resolve
 from gin_env.batch import Episode, Games
 from gin_env.game.rules import Rules, RulesLike
 from gin_env.game.streams import check_seed, fresh_seed
-from gin_env.matches.copies import may_remember, new_copies, split_deals
 from gin_env.matches.intervals import (
     Interval,
     design_effect,
@@ -33,11 +31,19 @@ from gin_env.matches.intervals import (
     wilson_interval,
     win_rate_interval,
 )
-from gin_env.matches.luck import LUCK, Adjusted, adjusted_ratio, is_slow, swapped_luck
-from gin_env.matches.progress import match_progress
-from gin_env.matches.recording import MatchRecording
-from gin_env.matches.shards import DEAL_RESULT, MatchSetting, Tally, play_games, play_shards
-from gin_env.records import GameRecord, Recorder
+from gin_env.matches.luck import LUCK, Adjusted, adjusted_ratio, swapped_luck
+from gin_env.matches.reporting import MatchRecording, match_progress
+from gin_env.matches.shards import (
+    DEAL_RESULT,
+    MatchSetting,
+    Tally,
+    may_remember,
+    new_copies,
+    play_games,
+    play_shards,
+    split_deals,
+)
+from gin_env.records import Recorder
 from gin_env.support.checks import is_integer
 from gin_env.support.files import write_json
 from gin_env.support.registry import has_torch
@@ -401,7 +407,8 @@ def play_match(
     seed = fresh_seed() if seed is None else check_seed(seed)
     games = check_games(games)
     rules = Games(1, rules, episode).rules
-    luck = any(map(is_slow, bots)) and has_torch() if luck is None else luck
+    if luck is None:  # decisions of slow bots take longer than measuring luck
+        luck = any(getattr(bot, "slow", False) is True for bot in bots) and has_torch()
     tally = Tally(games // 2)
     order = np.random.default_rng(seed).permutation(games)
     with ExitStack() as stack:
@@ -410,23 +417,21 @@ def play_match(
             recording = MatchRecording(record, (a, b), bots)
             stack.callback(recording.close)
             players, keep = recording.players, recording.add
-        report, watch = stack.enter_context(match_progress(progress, games, episode))
+        report = stack.enter_context(match_progress(progress, games, episode))
         setting = MatchSetting(seed, episode, rules, BATCH_SIZE, players, luck)
         crew = stack.enter_context(opened(workers))
         parts = split_deals(order) if any(map(may_remember, bots)) else (order,)
         if crew.here:
             for number, part in enumerate(parts):
-                add = None if keep is None else partial(_add_later, keep, number * len(part))
-                tally.add_shard(*play_games(setting, new_copies(bots), part, report, add, watch))
+                copies, num_before = new_copies(bots), number * len(part)
+                tally.add_shard(*play_games(setting, copies, part, report, keep, num_before))
         else:
             for shard in play_shards(setting, (a, b), parts, crew):
                 tally.add_shard(shard.tally, shard.deals)
-                for game, position in shard.records:
+                for position, game in shard.records.items():
                     recording.add(game, position)
                 if report is not None:
-                    report(shard.num_games)
-                if watch is not None:
-                    watch(tally)
+                    report(shard.num_games, tally)
     tally.deals.flags.writeable = False
     wins, points = (tally.deals[name].sum(axis=0, dtype=np.int64) for name in ("wins", "points"))
     return MatchResult(
@@ -446,10 +451,3 @@ def play_match(
         deals=tally.deals,
         luck=tally.luck if luck else None,
     )
-
-
-def _add_later(
-    keep: Callable[[GameRecord, int], object], num_before: int, game: GameRecord, position: int
-) -> None:
-    """Keep the record of a game that started after `num_before` games of earlier parts."""
-    keep(game, num_before + position)

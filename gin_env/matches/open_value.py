@@ -1,8 +1,8 @@
 """What a hand is worth with all cards open: a network that predicts how the hand ends.
 
 It sees both hands and the stock, so it is for looking back at finished games, never for a player:
-`gin_env.matches.luck` takes luck out of results with it. It was trained on games of several bots by
-``python -m research train open-value``.
+`gin_env.matches.luck` takes luck out of results with it. Its positions are the `CHANCE` records there. It was
+trained on games of several bots by ``python -m research train open-value``.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import as_file, files
-from pathlib import Path
 
 import numpy as np
 
-from gin_env.game.cards import FULL_DECK, NUM_CARDS, count_cards, lowest_card
+from gin_env.game.cards import FULL_DECK, NUM_CARDS, count_cards, write_ones
 from gin_env.game.hands import least_deadwood_discard, meld_completions, unmelded_cards
 from gin_env.game.melds import min_deadwood
 from gin_env.support.compilation import kernel
@@ -24,11 +23,6 @@ from gin_env.support.torch_extra import nn, torch
 
 FORMAT = NetworkFormat("open-card value network", "1", "python -m research train open-value")
 PACKAGED = "open-value.safetensors"
-
-CARDS = ("mover", "other", "pile", "mover_shown", "other_shown")
-POSITION = np.dtype([*((name, np.int64) for name in CARDS), ("drew", np.bool_)])
-"""Both hands, the discard pile and the cards that both hold from it, as masks of cards, seen by the player
-to move, who has just drawn from the stock (`drew`) or is offered the first upcard."""
 
 CLASSES = np.array([1, 5, 10, 15, 20, 25, 30, 35, 40, 50, 60])
 """Least points of each class of results; there are as many for lost hands, and one for void hands."""
@@ -70,7 +64,7 @@ class OpenValue(nn.Module):
 
     @torch.inference_mode()
     def probabilities(self, positions: np.ndarray) -> np.ndarray:
-        """Return the probability of each class: float32 (n, NUM_CLASSES) for `POSITION` records (n,)."""
+        """Return the probability of each class: float32 (n, NUM_CLASSES) for `CHANCE` records (n,)."""
         found = np.empty((len(positions), NUM_CLASSES), np.float32)
         inputs = np.empty((min(ROWS, len(positions)), NUM_INPUTS), np.float32)
         for first in range(0, len(positions), ROWS):
@@ -85,51 +79,39 @@ class OpenValue(nn.Module):
 def packaged_value() -> OpenValue:
     """Return the packaged network. Raises ImportError without torch and safetensors."""
     with as_file(files("gin_env.matches") / "data" / PACKAGED) as path:
-        return load_value(path)
-
-
-def load_value(path: str | Path) -> OpenValue:
-    """Return the network in a file. Raises as `NetworkFormat.read` does."""
-    return FORMAT.read(path, lambda metadata, _: OpenValue(*map(int, metadata["sizes"])))[0]
+        return FORMAT.read(path, lambda metadata, _: OpenValue(*map(int, metadata["sizes"])))[0]
 
 
 @kernel
 def write_inputs(positions: np.ndarray, inputs: np.ndarray) -> None:
-    """Write the inputs of the network, float32 (n, NUM_INPUTS), for `POSITION` records (n,)."""
+    """Write the inputs of the network, float32 (n, NUM_INPUTS), for `CHANCE` records (n,)."""
     for index in range(len(positions)):
         position, row = positions[index], inputs[index]
         row[:] = 0
         mover, other, pile = position.mover, position.other, position.pile
         stock = FULL_DECK & ~(mover | other | pile)
         kept, deadwood = mover, min_deadwood(mover)
-        if position.drew:
+        drew = position.card >= 0
+        if drew:
             discard, deadwood = least_deadwood_discard(mover, mover)
             kept = mover & ~discard
         others_deadwood = min_deadwood(other)
-        _mark(mover, row, 0)
-        _mark(other, row, 1)
-        _mark(pile, row, 2)
-        _mark(unmelded_cards(kept), row, 3)
-        _mark(unmelded_cards(other), row, 4)
-        _mark(meld_completions(kept) & stock, row, 5)
-        _mark(meld_completions(other) & stock, row, 6)
-        _mark(position.mover_shown, row, 7)
-        _mark(position.other_shown, row, 8)
+        write_ones(row, 0, mover)
+        write_ones(row, NUM_CARDS, other)
+        write_ones(row, 2 * NUM_CARDS, pile)
+        write_ones(row, 3 * NUM_CARDS, unmelded_cards(kept))
+        write_ones(row, 4 * NUM_CARDS, unmelded_cards(other))
+        write_ones(row, 5 * NUM_CARDS, meld_completions(kept) & stock)
+        write_ones(row, 6 * NUM_CARDS, meld_completions(other) & stock)
+        write_ones(row, 7 * NUM_CARDS, position.mover_shown)
+        write_ones(row, 8 * NUM_CARDS, position.other_shown)
         numbers = row[_MASKS * NUM_CARDS :]
         numbers[0] = count_cards(stock) / _MAX_STOCK
-        numbers[1] = position.drew
+        numbers[1] = drew
         numbers[2] = deadwood / 50
         numbers[3] = others_deadwood / 50
         numbers[4 + _step(deadwood)] = 1
         numbers[4 + _STEPS + _step(others_deadwood)] = 1
-
-
-@kernel
-def _mark(cards: int, row: np.ndarray, place: int) -> None:
-    """Set the inputs of some cards to 1."""
-    while cards:
-        row[place * NUM_CARDS + lowest_card(cards)] = 1
-        cards &= cards - 1
 
 
 @kernel

@@ -23,8 +23,7 @@ from gin_env.matches.fixed_positions import MANY_HANDS, decision_hash
 from gin_env.support import specs
 from gin_env.support.own_classes import OWN_CLASS
 
-_PACKAGES = (("agents", bots), ("estimators", estimators))
-FOLDERS = {name: Path(package.__path__[0]) for name, package in _PACKAGES}
+FOLDERS = {"agents": Path(bots.__path__[0]), "estimators": Path(estimators.__path__[0])}
 """The folders of packaged files."""
 
 
@@ -139,8 +138,7 @@ def _files_of_bot(text: str) -> list[Path]:
 
 def _files_of_search(params: Mapping[str, Any]) -> list[Path]:
     """Return the files of the policy of a search, of its assumed opponents and of their estimators."""
-    from gin_env.agents.search.opponents import MODELS, UNKNOWN, estimators_for
-    from gin_env.agents.search.small_networks import PACKAGED
+    from gin_env.agents.search.small_networks import MODELS, PACKAGED, UNKNOWN, estimators_for
 
     opponent = params["policy"] if params["opponent"] is None else params["opponent"]
     files = [PACKAGED]
@@ -167,25 +165,17 @@ def _estimator_of_bot(text: str) -> str | None:
     params = _base_and_parameters(text)[1]
     if "network" not in params or params["estimator"] is not None:
         return params.get("estimator")
-    from gin_env.agents.hand_strength.weights import find_network, trained_with
+    from gin_env.agents.hand_strength.bots import find_network, trained_with
 
     network = str(params["network"])
     return trained_with(network, find_network(network)[1])
 
 
 def _hashes(files: Iterable[Path]) -> dict[str, str]:
-    """Return SHA-256 hashes by label, in the order of the labels."""
-    return {label: _sha256(path) for label, path in sorted(map(_labelled, files))}
-
-
-def _labelled(path: Path) -> tuple[str, Path]:
-    """Return a label (the path inside the package, or as given) and the path."""
-    path = Path(path)
-    for name, folder in FOLDERS.items():
-        if path.is_relative_to(folder):
-            return f"{name}/{path.relative_to(folder).as_posix()}", path
-    return str(path), path
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    """Return SHA-256 hashes by label (the path inside the package, or as given), in their order."""
+    labelled = {}
+    for path in files:
+        inside = [name for name, folder in FOLDERS.items() if path.is_relative_to(folder)]
+        label = f"{inside[0]}/{path.relative_to(FOLDERS[inside[0]]).as_posix()}" if inside else str(path)
+        labelled[label] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return dict(sorted(labelled.items()))

@@ -1,9 +1,17 @@
-"""Play and count the games of a match, in this process or in shards that workers play."""
+"""Play and count the games of a match, in this process or in shards that workers play.
+
+In the second game of a deal a bot holds the hand that its opponent held in the first. A bot that remembers
+the first game would therefore know its opponent's cards. Bots of this package keep no memory. Any other bot
+plays each half of a match, with one game of every deal, as a new copy. It carries nothing from one half to
+the other or from one match to the next.
+"""
 
 from __future__ import annotations
 
 import pickle
+import warnings
 from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import count
@@ -12,11 +20,12 @@ import numpy as np
 
 from gin_env import agents
 from gin_env.agents import Agent, AnyAgent
+from gin_env.agents.adapted import AdaptedBot
+from gin_env.agents.process import ProcessBot
 from gin_env.agents.turns import play_bot, play_seated, play_turns
 from gin_env.batch import Episode, Games
 from gin_env.game.rules import Rules
 from gin_env.game.state import BIG_GIN, GIN, UNDERCUT, VOID
-from gin_env.matches.copies import new_copies
 from gin_env.matches.luck import LUCK, ChanceLog, luck_of_deals
 from gin_env.records import GameRecord, Player, RecordedGames
 from gin_env.support.workers import Workers
@@ -78,6 +87,10 @@ class Tally:
         self.turns += shard.turns
 
 
+Report = Callable[[int, Tally], object]
+"""Called whenever hands have ended, with the number of games that have just ended and the sums so far."""
+
+
 @dataclass(frozen=True)
 class MatchSetting:
     """The settings that all games of a match share."""
@@ -97,18 +110,17 @@ def play_games(
     setting: MatchSetting,
     bots: tuple[Agent, Agent],
     order: np.ndarray,
-    progress: Callable[[int], object] | None = None,
+    report: Report | None = None,
     keep: Callable[[GameRecord, int], object] | None = None,
-    watch: Callable[[Tally], object] | None = None,
+    first: int = 0,
 ) -> tuple[Tally, np.ndarray]:
     """Play games in the given order; when a game ends, the next one takes its place in the batch.
 
     Parameters
     ----------
     order : int64 array, shape (n,): the indices of the games.
-    progress : called with the number of games that have just ended.
-    keep : called with the record of each game that has ended and its position in `order`.
-    watch : called with the sums so far whenever hands have ended.
+    keep : called with the record of each game that has ended and its position in the match.
+    first : position in the match of the first of these games.
 
     Returns
     -------
@@ -128,13 +140,19 @@ def play_games(
     chance = ChanceLog(games) if setting.luck else None
     step_by_step = recorded is not None or chance is not None
     play = play_bot if step_by_step else partial(play_turns, both_seats=same)
-    positions = np.arange(size)  # in `order`, of the game at each place of the batch
-    games.numbers[:] = order[:size]
-    running = games.everyone
-    _start(games, running, order[:size], setting.seed)
-    if chance is not None:
-        chance.add(running, shard_index[:size])
-    num_started = size
+    positions = np.empty(size, np.int64)  # in `order`, of the game at each place of the batch
+
+    def start(places: np.ndarray, num_started: int) -> None:
+        """Start the next games in these places of the batch; 2k + 1 is game 2k with the seats swapped."""
+        positions[places] = np.arange(num_started, num_started + len(places))
+        games.numbers[places] = indices = order[positions[places]]
+        seeds = np.full(len(places), setting.seed, np.uint64)
+        games.start(places, seeds, (indices // 2).astype(np.uint64), indices % 2 == 1)
+        if chance is not None:
+            chance.add(places, shard_index[positions[places]])
+
+    running, num_started = games.everyone, size
+    start(running, 0)
     while len(running):
         if same:
             play(games, bots[0], running)
@@ -152,18 +170,13 @@ def play_games(
         if recorded is not None and keep is not None and setting.players is not None:
             for place, position in zip(over.tolist(), positions[over].tolist(), strict=True):
                 players = setting.players if games.numbers[place] % 2 == 0 else setting.players[::-1]
-                keep(recorded.record(place, players), position)
-        if progress is not None and len(over):
-            progress(len(over))
-        if watch is not None:
-            watch(tally)
+                keep(recorded.record(place, players), first + position)
+        if report is not None:
+            report(len(over), tally)
         free = over[: len(order) - num_started]
-        positions[free] = np.arange(num_started, num_started + len(free))
-        games.numbers[free] = order[positions[free]]
-        _start(games, free, games.numbers[free], setting.seed)
-        if chance is not None and len(free):
-            chance.add(free, shard_index[positions[free]])
-        num_started += len(free)
+        if len(free):
+            start(free, num_started)
+            num_started += len(free)
         running = running[~games.done[running]]
     if chance is not None:
         from gin_env.matches.open_value import packaged_value
@@ -172,18 +185,53 @@ def play_games(
     return tally, deals
 
 
-def _start(games: Games, places: np.ndarray, indices: np.ndarray, seed: int) -> None:
-    """Start the games with these indices; 2k + 1 is game 2k with the seats swapped."""
-    seeds = np.full(len(places), seed, np.uint64)
-    games.start(places, seeds, (indices // 2).astype(np.uint64), indices % 2 == 1)
-
-
 def winners(games: Games, which: np.ndarray) -> np.ndarray:
     """Return the seat that won each finished episode, -1 if undecided: int8 (k,)."""
     if not games.whole_game:
         return games.results["winner"][which]
     reached = games.state["public"]["scores"][which] >= games.rules.target_score
     return np.where(reached.any(axis=1), reached.argmax(axis=1), -1)
+
+
+# --- Copies of bots, which cannot recognise a deal in its second game -----------------------------------
+
+
+def may_remember(bot: Agent) -> bool:
+    """Return whether a bot could keep a memory: a program, or a class or network of somebody else."""
+    network = getattr(bot, "network", None)
+    is_own_network = hasattr(network, "state_dict") and _package(network) not in ("gin_env", "torch")
+    return isinstance(bot, ProcessBot | AdaptedBot) or _package(bot) != "gin_env" or is_own_network
+
+
+def _package(instance: object) -> str:
+    return type(instance).__module__.partition(".")[0]
+
+
+def split_deals(order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first and the second game of each deal: int64 (n / 2,) each, in the order of int64 (n,)."""
+    is_first = np.zeros(len(order), bool)
+    is_first[np.unique(order // 2, return_index=True)[1]] = True
+    return order[is_first], order[~is_first]
+
+
+def new_copies(bots: tuple[Agent, Agent]) -> tuple[Agent, Agent]:
+    """Return the bots for one half of a match; one object in both places stays one object."""
+    first = _new_copy(bots[0])
+    return first, first if bots[1] is bots[0] else _new_copy(bots[1])
+
+
+def _new_copy(bot: Agent) -> Agent:
+    if not may_remember(bot):
+        return bot
+    try:
+        return deepcopy(bot)
+    except Exception as error:
+        warnings.warn(
+            f"bot {bot.name!r} cannot be copied ({error!r}), so it plays both games of each deal and could "
+            "recognise its opponent's cards; give it a __deepcopy__",
+            stacklevel=4,
+        )
+        return bot
 
 
 # --- Shards -------------------------------------------------------------------------------------------
@@ -216,8 +264,8 @@ class ShardResult:
     tally: Tally
     deals: np.ndarray
     """int64 (k,): the indices of the deals that the tally counts."""
-    records: tuple[tuple[GameRecord, int], ...]
-    """The recorded games, each with its position in the match, in that order."""
+    records: dict[int, GameRecord]
+    """The recorded games by their position in the match."""
 
 
 def play_shards(
@@ -262,15 +310,10 @@ def shard_size(num_games: int) -> int:
 def play_shard(shard: Shard) -> ShardResult:
     """Play a shard in a worker."""
     bots = _copies(shard.match, shard.part, shard.bots, shard.same)
-    records: list[tuple[GameRecord, int]] = []
-
-    def keep(game: GameRecord, position: int) -> None:
-        records.append((game, shard.first + position))
-
-    recorded = shard.setting.players is not None
-    tally, deals = play_games(shard.setting, bots, shard.order, keep=keep if recorded else None)
-    records.sort(key=lambda pair: pair[1])
-    return ShardResult(len(shard.order), tally, deals, tuple(records))
+    records: dict[int, GameRecord] = {}
+    keep = None if shard.setting.players is None else lambda game, position: records.update({position: game})
+    tally, deals = play_games(shard.setting, bots, shard.order, keep=keep, first=shard.first)
+    return ShardResult(len(shard.order), tally, deals, records)
 
 
 _match_ids = count()

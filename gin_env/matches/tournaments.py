@@ -6,6 +6,7 @@ other entrants. Seats and dealers are balanced in each match, see `gin_env.match
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
@@ -22,11 +23,11 @@ from gin_env.game.streams import check_seed, fresh_seed
 from gin_env.matches.differences import Difference, win_rate_difference
 from gin_env.matches.match_log import MatchLog, logged_name
 from gin_env.matches.matches import MatchResult, check_confidence, check_games, play_match
-from gin_env.matches.ratings import Rating, rate
-from gin_env.matches.recording import spell_out
+from gin_env.matches.provenance import spell_out_bot
 from gin_env.records import Recorder
 from gin_env.support.files import write_csv, write_json
 from gin_env.support.plots import import_matplotlib, origin_line, save_figure
+from gin_env.support.tables import table
 from gin_env.support.workers import Workers, opened
 
 _FIGURES = (  # of bots a and b
@@ -35,6 +36,23 @@ _FIGURES = (  # of bots a and b
 )
 CSV_COLUMNS = ("a", "b", *_FIGURES)
 """Columns of the CSV file, which has one line for each pair; `_a` and `_b` are the figures of each bot."""
+
+MEAN = 1500.0
+_BETA = 400 / math.log(10) / math.sqrt(2)  # makes the model's scale, sqrt(2) beta, Elo's
+_PRIOR_DEVIATION = 2 * _BETA  # openskill's default ratio
+
+
+@dataclass(frozen=True)
+class Rating:
+    """A bot's strength on Elo's scale, by openskill (Bradley-Terry, full pairing; Weng and Lin, 2011).
+
+    A lead of 200 points means winning 76 % of the games; the mean of all bots is 1500. A rating cannot show
+    cycles, in which each bot beats the next. Read the win-rate matrix first.
+    """
+
+    value: float
+    deviation: float
+    """The standard error of the estimate, given the other ratings."""
 
 
 @dataclass(frozen=True)
@@ -157,35 +175,32 @@ class TournamentResult:
 
     def __str__(self) -> str:
         """Return the standings and the win-rate matrix, strongest bot first."""
-        order = self.standings()
-        width = max(len(name) for name in self.bots)
-        points = self.points_per_hand
+        order, points = self.standings(), self.points_per_hand
+        lows, highs = self.intervals
+        standings, matrix = [], []
+        for place, bot in enumerate(order, 1):
+            # Its deviation is left out: it says nothing of the choice of the bots, which matters more.
+            rating = f"{self.ratings[bot].value:.0f}" if self.ratings else "-"
+            won = f"{100 * self.mean_win_rates[bot]:.2f} %"
+            per_hand = f"{np.nanmean(points[bot]):.2f} : {np.nanmean(points[:, bot]):.2f}"
+            standings.append([str(place), self.bots[bot], rating, won, per_hand])
+            cells = [
+                f"{100 * self.win_rates[bot, other]:.2f}±{50 * (highs - lows)[bot, other]:.1f}"
+                if bot != other
+                else ""
+                for other in order
+            ]
+            matrix.append([str(place), self.bots[bot], *cells])
+        places = [str(place) for place in range(1, len(order) + 1)]
         lines = [
             f"{self.size}, seed {self.seed}. "
             "Wins in per cent, row against column, ± half of "
             f"the {100 * self.confidence:g} % Wilson interval (paired deals).",
             "",
-            f"{'':{width + 4}}{'rating':>10}  mean win   points per hand",
+            table(["", "", "rating", "mean win", "points per hand"], standings, left=(1,)),
+            "",
+            table(["", "", *places], matrix, left=(1,)),
         ]
-        for place, bot in enumerate(order, 1):
-            # Its deviation is left out: it says nothing of the choice of the bots, which matters more.
-            rating = f"{self.ratings[bot].value:6.0f}" if self.ratings else "-"
-            lines.append(
-                f"{place:2}  {self.bots[bot]:{width}}{rating:>10}  {100 * self.mean_win_rates[bot]:6.2f} %   "
-                f"{np.nanmean(points[bot]):5.2f} : {np.nanmean(points[:, bot]):5.2f}"
-            )
-        lines += ["", " " * (width + 4) + " ".join(f"{place:>10}" for place in range(1, len(order) + 1))]
-        lows, highs = self.intervals
-        for place, row in enumerate(order, 1):
-            cells = [
-                f"{100 * self.win_rates[row, column]:6.2f}±{50 * (highs - lows)[row, column]:.1f}"
-                if row != column
-                else ""
-                for column in order
-            ]
-            lines.append(
-                f"{place:2}  {self.bots[row]:{width}}" + " ".join(f"{cell:>10}" for cell in cells).rstrip()
-            )
         if self.ratings is None:
             lines += ["", 'No ratings: install openskill with pip install "gin-env[plots]".']
         return "\n".join(lines)
@@ -246,7 +261,9 @@ def play_tournament(
         raise ValueError(f"bots must have different names, but {duplicates[0]!r} occurs twice")
     games = check_games(games)
     if record is not None:
-        spell_out(record, named, entrants)
+        for bot, entrant in zip(named, entrants, strict=True):
+            if isinstance(bot, str):  # entrants are objects, which do not know how they were named
+                record.spell(entrant.name, spell_out_bot(bot))
     pairs = list(combinations(range(len(entrants)), 2))
     logged = names if log is None else list(map(logged_name, named, names))
     matches = []
@@ -268,6 +285,35 @@ def play_tournament(
     except ImportError:
         ratings = None
     return TournamentResult(tuple(names), tuple(matches), ratings, games, seed, float(confidence))
+
+
+def rate(num_players: int, wins: Sequence[tuple[int, int, int, int]], seed: int = 0) -> list[Rating]:
+    """Return the ratings of players 0 to num_players - 1.
+
+    `wins` has an entry (a, b, games won by a, games won by b) for each pair. The games are rated one by one
+    in an order shuffled by `seed`. Raises ImportError without openskill.
+
+    openskill is built for players whose strength changes. Two settings adapt it to bots, whose strength does
+    not: no noise is added between games (``tau=0``), and each game counts with its full information
+    (``gamma=1``). The order of the games then hardly matters.
+
+    >>> stronger, weaker = rate(2, [(0, 1, 76, 24)])
+    >>> 150 < stronger.value - weaker.value < 250
+    True
+    """
+    try:
+        from openskill.models import BradleyTerryFull
+    except ImportError as error:
+        raise ImportError('ratings need openskill: pip install "gin-env[plots]"') from error
+    model = BradleyTerryFull(mu=MEAN, sigma=_PRIOR_DEVIATION, beta=_BETA, tau=0.0, gamma=lambda *_, **__: 1.0)
+    players = [model.rating() for _ in range(num_players)]
+    pairs = [pair for a, b, _, _ in wins for pair in ((a, b), (b, a))]
+    num_wins = [count for _, _, by_a, by_b in wins for count in (by_a, by_b)]
+    games = np.repeat(np.array(pairs, np.int64).reshape(-1, 2), num_wins, axis=0)
+    for winner, loser in np.random.default_rng(seed).permutation(games).tolist():
+        [[players[winner]], [players[loser]]] = model.rate([[players[winner]], [players[loser]]])
+    centre = sum(player.mu for player in players) / num_players - MEAN
+    return [Rating(player.mu - centre, player.sigma) for player in players]
 
 
 def draw_heat_map(result: TournamentResult, path: str | Path, origin: str | None = None) -> None:

@@ -8,7 +8,7 @@ The same grammar applies everywhere a bot is named (command line, `play_match`,
     value                            an integer, a number, true, false, none, a word, or a list
     list                             entries joined by +: 21+12+10; a single entry: 21+; no entries: +
 
-A bot of your own module is named ``module:Class`` or ``module:Class:key=value`` (`gin_env.agents.own`). None
+A bot of your own module is named ``module:Class`` or ``module:Class:key=value`` (`gin_env.agents.make`). None
 of these characters needs quoting in a shell.
 """
 

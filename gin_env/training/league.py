@@ -38,13 +38,7 @@ DECAY = 0.95
 
 
 class PastSelf:
-    """An earlier network of the learner, which samples its actions.
-
-    Attributes
-    ----------
-    network : the network.
-    logits : its logits of draws and of discards.
-    """
+    """An earlier network of the learner, which samples its actions by the logits of draws and of discards."""
 
     def __init__(self, network: CandidateScorer) -> None:
         self.network = network

@@ -36,7 +36,7 @@ from gin_env.agents.policies.policy import (
     training_of,
 )
 from gin_env.agents.policies.policy_networks import ACTIVATIONS, save_network
-from gin_env.agents.policies.sb3_weights import actor_of
+from gin_env.agents.policies.sb3_archives import actor_of
 from gin_env.batch import check_actions
 from gin_env.envs.encoder import Observation, row
 from gin_env.envs.learner_seat import LearnerSeat, Opponents, Options, Seated, check_seeds

@@ -142,7 +142,7 @@ def train_opponents(
     seed: Annotated[int, typer.Option(help="Random seed")] = 1,
 ) -> None:
     """Train the networks of `search:opponent=unknown`: of its opponent, and of the hands of each model."""
-    from gin_env.agents.search.opponents import MODELS
+    from gin_env.agents.search.small_networks import MODELS
     from research.recipes.search_networks import train_opponents
 
     check_targets(output)
@@ -232,7 +232,7 @@ def train_hand_strength(
     """Train a hand-strength network, on data that is generated first if it is missing."""
     if resume and checkpoint is None:
         raise ValueError("--resume needs --checkpoint, the file to continue from")
-    from gin_env.agents.hand_strength.weights import save_network
+    from gin_env.agents.hand_strength.bots import FORMAT
     from research.recipes.hand_strength import recipes
     from research.recipes.hand_strength.selection import Contestant, train_best, validation_match
     from research.recipes.hand_strength.trainer import HandStrengthSettings, find_schedule, train
@@ -268,7 +268,7 @@ def train_hand_strength(
             trainer = train(states, settings, checkpoint=checkpoint, resume=resume, progress=progress.update)
             won = validation_match(trainer).win_rate
             compared = [Contestant(seed, trainer.validation_losses[-1], won)]
-    save_network(output, trainer.network, recipes.provenance(name, trainer, schedule, epochs, compared))
+    FORMAT.write(output, trainer.network, recipes.provenance(name, trainer, schedule, epochs, compared))
     for each in compared:
         typer.echo(
             f"seed {each.seed}: mean squared error {each.validation_loss:.1f} in validation, "

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from gin_env import agents, estimators
-from gin_env.agents.cfr.table import packaged_table
+from gin_env.agents.cfr.bot import packaged_table
 from gin_env.agents.turns import play_bot
 from gin_env.batch import Games
 from gin_env.estimators.public_history import known_cards

@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 
 from gin_env import agents
-from gin_env.agents.search.shapes import HandShapes
-from gin_env.agents.search.small_networks import packaged_networks
+from gin_env.agents.search.small_networks import HandShapes, packaged_networks
 from gin_env.estimators.public_history import known_cards
 from gin_env.game.cards import card_columns
 from gin_env.game.melds import deadwood

@@ -11,8 +11,7 @@ from gin_env.agents.registry import BOTS
 from gin_env.game.rules import Rules
 from gin_env.matches.intervals import wilson_interval
 from gin_env.matches.matches import MatchResult
-from gin_env.matches.ratings import Rating
-from gin_env.matches.tournaments import TournamentResult, draw_heat_map, play_tournament
+from gin_env.matches.tournaments import Rating, TournamentResult, draw_heat_map, play_tournament
 from research.reproduce.experiment import Run, deal_counts, match_row, percent
 from research.reproduce.tables import Row, markdown, widest
 

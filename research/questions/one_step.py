@@ -21,7 +21,7 @@ from gin_env import agents
 from gin_env.agents.base import Agent
 from gin_env.agents.search.belief import after, mean_and_error
 from gin_env.agents.search.bot import FIRST_ROUND, SearchBot
-from gin_env.agents.search.opponents import OTHER_ESTIMATOR
+from gin_env.agents.search.small_networks import OTHER_ESTIMATOR
 from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
 from gin_env.game.rules import Rules

@@ -24,7 +24,7 @@ from gin_env.agents.policies.candidate_network import (
 from gin_env.agents.search.belief import Belief, Worlds, without_padding
 from gin_env.agents.search.best_response import MISTAKES
 from gin_env.agents.search.dealing import deal_world
-from gin_env.agents.search.shapes import HandShapes
+from gin_env.agents.search.small_networks import HandShapes
 from gin_env.estimators.base import Estimator
 from gin_env.game.cards import NUM_CARDS, card_bit
 from gin_env.game.engine import play
@@ -138,7 +138,7 @@ class Chains(Worlds):
     def _chances(self, held: np.ndarray, stock: np.ndarray) -> np.ndarray:
         """Return logarithms of the probabilities of worlds, up to a constant: float64 (n,)."""
         trust = self._model.trust
-        acted = trust * self._model.likelihood(self._view, self._past, held, stock)
+        acted = trust * self._model.likelihood(self.view, self._past, held, stock)
         # Cards that are not in the stock are held, so the odds of the stock are enough.
         return acted - (1 - trust) * np.log(self._odds)[stock].sum(axis=1)
 

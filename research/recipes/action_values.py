@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from gin_env.agents.policies.candidate_network import file_of_policy, find_policy_of_games
-from gin_env.agents.policies.gain_network import MAX_TRIED, MIN_CHANCE
+from gin_env.agents.policies.improved_policy import MAX_TRIED, MIN_CHANCE
 from gin_env.agents.search.rollouts import (
     RolloutPlayers,
     likeliest_action,
@@ -99,7 +99,7 @@ def collect_block(policy: str, seed: int, block: int, size: int = BLOCK) -> np.n
     `policy` is the file of a policy that scores candidates, or the name of a bundled one. Raises ValueError
     as `find_policy_of_games` does.
     """
-    players = RolloutPlayers(find_policy_of_games(policy, match_values=True), None)
+    players = RolloutPlayers(find_policy_of_games(policy), None)
     games = Games(NUM_GAMES, episode="game")
     episodes = (block * NUM_GAMES + games.everyone).astype(np.uint64)
     games.start(games.everyone, episodes=episodes, seed=seed)

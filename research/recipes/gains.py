@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.agents.policies.gain_network import GainNetwork, Tried, candidate_inputs, save_gain_network
+from gin_env.agents.policies.improved_policy import GainNetwork, Tried, candidate_inputs, save_gain_network
 from gin_env.batch import Games
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from gin_env.game.streams import check_seed

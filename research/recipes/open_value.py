@@ -24,7 +24,7 @@ from gin_env.batch import Games
 from gin_env.game.cards import NUM_RANKS, NUM_SUITS, SUIT_MASK
 from gin_env.game.state import VOID
 from gin_env.game.streams import check_seed
-from gin_env.matches.luck import ChanceLog, positions_of
+from gin_env.matches.luck import ChanceLog
 from gin_env.matches.open_value import CLASSES, FORMAT, NUM_CLASSES, NUM_INPUTS, OpenValue, write_inputs
 from gin_env.matches.provenance import describe_bot
 from gin_env.support.checks import check_integer
@@ -104,7 +104,7 @@ def train_value(
         torch.manual_seed(seed)
         network = OpenValue(*SIZES)
         _fit(network, positions[kept], points[kept], steps, random, tell)
-        deals = positions[kept][~positions["drew"][kept]]
+        deals = positions[kept][positions["card"][kept] < 0]
         network.at_deal.copy_(torch.from_numpy(network.probabilities(deals).mean(axis=0, dtype=np.float64)))
         left = points[held_out] - network.probabilities(positions[held_out]) @ network.points.numpy()
     metadata = {
@@ -123,7 +123,7 @@ def train_value(
 
 
 def collect_positions(a: str, b: str, hands: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the `POSITION` records (n,) of hands between two bots, and the points of the player to move."""
+    """Return the `CHANCE` records (n,) of hands between two bots, and the points of the player to move."""
     players = [agents.make(a), agents.make(b)]
     games = Games(hands)
     games.start(seed=seed)
@@ -136,7 +136,7 @@ def collect_positions(a: str, b: str, hands: int, seed: int) -> tuple[np.ndarray
     hand = found["deal"]
     mover = np.where(found["is_a"], 0, 1)
     points = np.where(results["winner"][hand] == mover, 1, -1) * results["points"][hand].astype(np.int64)
-    return positions_of(found), np.where(results["outcome"][hand] == VOID, 0, points)
+    return found, np.where(results["outcome"][hand] == VOID, 0, points)
 
 
 def classes_of(points: np.ndarray) -> np.ndarray:
@@ -180,7 +180,7 @@ def _fit(
 
 @kernel
 def permute_suits(positions: np.ndarray, orders: np.ndarray) -> None:
-    """Permute the suits of `POSITION` records (n,) in place, each by its order in `orders`, int64 (n,)."""
+    """Permute the suits of `CHANCE` records (n,) in place, each by its order in `orders`, int64 (n,)."""
     for index in range(len(positions)):
         position, order = positions[index], orders[index]
         position.mover = _permuted(position.mover, order)

@@ -1,8 +1,8 @@
 """Training of the small networks of the bot ``search``, on games of `policy` against its opponent models.
 
-- ``opponents`` (`gin_env.agents.search.opponents`) learns which model the opponent is, by cross-entropy.
-- A network for each model (`gin_env.agents.search.shapes`) learns to tell the opponent's true hand from
-  `NUM_DRAWN` hands drawn from the model's estimator, by the cross-entropy of a softmax over all of them.
+- ``opponents`` (`OpponentModels`) learns which model the opponent is, by cross-entropy.
+- A network for each model (`HandShapes`) learns to tell the opponent's true hand from `NUM_DRAWN` hands drawn
+  from the model's estimator, by the cross-entropy of a softmax over all of them.
 
 All train with AdamW for `EPOCHS` epochs; the learning rate rises and falls once. The last tenth of the games
 is held out. On one machine, the result depends only on the arguments.
@@ -20,9 +20,15 @@ import numpy as np
 
 from gin_env import agents
 from gin_env.agents.search.belief import Belief, Worlds
-from gin_env.agents.search.opponents import MODELS, NUM_CONDUCT, write_conduct
-from gin_env.agents.search.shapes import NUM_SHAPE, write_shapes
-from gin_env.agents.search.small_networks import FORMAT, SmallNetwork
+from gin_env.agents.search.small_networks import (
+    FORMAT,
+    MODELS,
+    NUM_CONDUCT,
+    NUM_SHAPE,
+    SmallNetwork,
+    write_conduct,
+    write_shapes,
+)
 from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
 from gin_env.game.state import STATE, STOCK_ONLY

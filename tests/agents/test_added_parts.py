@@ -12,7 +12,7 @@ from played_positions import played
 torch = pytest.importorskip("torch")
 
 from gin_env import agents  # noqa: E402
-from gin_env.agents.generations.network import load_network  # noqa: E402
+from gin_env.agents.generations.bot import load_network  # noqa: E402
 from gin_env.agents.policies.candidate_network import DATA, PACKAGED, load_candidate_policy  # noqa: E402
 from gin_env.agents.policies.policy import PolicyBot, describe_training  # noqa: E402
 from gin_env.agents.policies.policy_networks import MlpActor, save_network  # noqa: E402

@@ -15,8 +15,7 @@ from state_invariants import status
 from gin_env import belief, cards
 from gin_env.agents.search.belief import Belief
 from gin_env.agents.search.dealing import PAST, propose_worlds
-from gin_env.agents.search.shapes import HandShapes
-from gin_env.agents.search.small_networks import packaged_networks
+from gin_env.agents.search.small_networks import HandShapes, packaged_networks
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD
 from gin_env.game.rules import Rules

@@ -8,10 +8,9 @@ from bot_positions import facing, holding, later, mask, view_of
 from hands_in_words import ONE_GAME, Table, action_text
 
 from gin_env import cards
-from gin_env.agents.cfr import abstractions, dealt_sets, paper_sets, plus_sets, strategy
-from gin_env.agents.cfr.bot import CfrBot, CfrPlusBot
+from gin_env.agents.cfr import abstractions, paper_sets, plus_sets, strategy
+from gin_env.agents.cfr.bot import CfrBot, CfrPlusBot, StrategyTable
 from gin_env.agents.cfr.strategy import Strategy
-from gin_env.agents.cfr.table import StrategyTable
 from gin_env.batch import Games
 from gin_env.game.rules import Rules
 from gin_env.game.streams import mix
@@ -58,11 +57,11 @@ DISCARDING = "5C 5H 5S 7D 8D 9D KC QH 8S 2S"  # deadwood 36 with 6H
 def test_cards_dealt_determine_stage_and_step(dealt, stage, step):
     public, private = parts(with_dealt(holding(DISCARDING, "6H", "3D"), dealt))
     card, hand = cards.card_id("5C"), np.int64(private["hand"])
-    assert paper_sets.discard_set(public, hand, card) == (card * 3 + stage) * 101 + 36
-    assert dealt_sets.discard_set(public, hand, card) == (card * 31 + step) * 101 + 36
+    assert paper_sets.discard_set(public, hand, card, 3) == (card * 3 + stage) * 101 + 36
+    assert paper_sets.discard_set(public, hand, card, 31) == (card * 31 + step) * 101 + 36
     for deadwood, counted in ((0, 0), (10, 10), (12, 10)):
-        for sets, first in ((paper_sets, 15756 + 3696), (dealt_sets, 162812 + 29568)):
-            assert sets.knock_set(public, deadwood) == first + counted * 31 + step
+        for stages, first in ((3, 15756 + 3696), (31, 162812 + 29568)):
+            assert paper_sets.knock_set(public, deadwood, stages) == first + counted * 31 + step
 
 
 def test_fewer_cards_than_a_full_deal_count_as_the_minimum():
@@ -77,7 +76,7 @@ def test_deadwood_above_100_counts_as_100():
     public, private = parts(holding("TC TH JS JD QC QH KS KD 9S 9H", "8C", "AD"))
     hand = np.int64(private["hand"])
     assert cards.total_value(hand) == 106
-    assert paper_sets.discard_set(public, hand, 9) == (9 * 3 + 0) * 101 + 100
+    assert paper_sets.discard_set(public, hand, 9, 3) == (9 * 3 + 0) * 101 + 100
 
 
 @pytest.mark.parametrize(
@@ -104,20 +103,20 @@ def test_draw_sets_depend_on_the_value_of_the_upcard(hand, upcard, melded, saved
     def dealt(step: int) -> int:
         return 162812 + ((step * 2 + melded) * 22 + clipped) * 21 + deadwood // 5
 
-    assert paper_sets.draw_set(public, mine) == paper(3)
-    assert dealt_sets.draw_set(public, mine) == dealt(31)
+    assert paper_sets.draw_set(public, mine, 3) == paper(3)
+    assert paper_sets.draw_set(public, mine, 31) == dealt(31)
     public = with_dealt(later(offered, turns), 33).games.state["public"][0]
     public["phase"] = 2  # to draw, not the opening offer
-    assert paper_sets.draw_set(public, mine) == paper(1)
-    assert dealt_sets.draw_set(public, mine) == dealt(13)
+    assert paper_sets.draw_set(public, mine, 3) == paper(1)
+    assert paper_sets.draw_set(public, mine, 31) == dealt(13)
 
 
 def test_highest_deadwood_of_ten_cards_is_in_the_second_last_step():
     public, private = parts(facing("TC TH JS JD QC QH KS KD 9S TD", "AC"))
     hand = np.int64(private["hand"])  # TC TH TD are melded: 69
-    assert (paper_sets.draw_set(public, hand) - 15756) % 21 == 69 // 5
+    assert (paper_sets.draw_set(public, hand, 3) - 15756) % 21 == 69 // 5
     public, private = parts(facing("TC TH JS JD QC QH KS KD 9S 9H", "AC"))
-    assert (paper_sets.draw_set(public, np.int64(private["hand"])) - 15756) % 21 == 98 // 5
+    assert (paper_sets.draw_set(public, np.int64(private["hand"]), 3) - 15756) % 21 == 98 // 5
 
 
 # --- cfr-plus -------------------------------------------------------------------------------------------
@@ -284,11 +283,13 @@ def test_abstractions_are_selected_by_number():
     public, private = parts(table)
     hand, card = np.int64(private["hand"]), cards.card_id("KC")
     rest = np.int64(mask("5C 5H 5S 7D 8D 9D TC JC QC 2H"))
-    for kind, sets in ((PAPER, paper_sets), (DEALT, dealt_sets)):
-        assert abstractions.discard_set_of(kind, public, private, 0, card) == sets.discard_set(
-            public, hand, card
+    for kind, stages in ((PAPER, 3), (DEALT, 31)):
+        assert abstractions.discard_set_of(kind, public, private, 0, card) == paper_sets.discard_set(
+            public, hand, card, stages
         )
-        assert abstractions.knock_set_of(kind, public, private, 0, rest) == sets.knock_set(public, 2)
+        assert abstractions.knock_set_of(kind, public, private, 0, rest) == paper_sets.knock_set(
+            public, 2, stages
+        )
     assert abstractions.discard_set_of(PLUS, public, private, 0, card) == plus_sets.discard_set(
         public, private, 0, card
     )
@@ -297,8 +298,8 @@ def test_abstractions_are_selected_by_number():
     )
     public, private = parts(facing(DISCARDING, "6H"))
     hand = np.int64(private["hand"])
-    assert abstractions.draw_set_of(PAPER, public, private, 0) == paper_sets.draw_set(public, hand)
-    assert abstractions.draw_set_of(DEALT, public, private, 0) == dealt_sets.draw_set(public, hand)
+    assert abstractions.draw_set_of(PAPER, public, private, 0) == paper_sets.draw_set(public, hand, 3)
+    assert abstractions.draw_set_of(DEALT, public, private, 0) == paper_sets.draw_set(public, hand, 31)
     assert abstractions.draw_set_of(PLUS, public, private, 0) == plus_sets.draw_set(public, private, 0)
 
 

@@ -9,9 +9,8 @@ from bot_positions import choices, holding
 from hands_in_words import ONE_GAME
 
 from gin_env import agents, cards, estimators
-from gin_env.agents.hand_strength.bots import BalancedBot, OffensiveBot, choose_actions
+from gin_env.agents.hand_strength.bots import FORMAT, BalancedBot, OffensiveBot, choose_actions
 from gin_env.agents.hand_strength.networks import build
-from gin_env.agents.hand_strength.weights import save_network
 from gin_env.batch import Games
 from gin_env.estimators.risk import discard_risks
 
@@ -27,7 +26,7 @@ def deadwood_network(tmp_path_factory) -> str:
         network.from_hand.bias[0] = 100
         network.output.weight[0, 0] = 1.0
     path = tmp_path_factory.mktemp("network") / "deadwood.safetensors"
-    save_network(path, network, {"architecture": "mlp", "data": {"estimator": "uniform"}})
+    FORMAT.write(path, network, {"architecture": "mlp", "data": {"estimator": "uniform"}})
     return str(path)
 
 
@@ -35,7 +34,7 @@ def deadwood_network(tmp_path_factory) -> str:
 def random_network(tmp_path_factory) -> str:
     """Write an untrained network and return its path."""
     path = tmp_path_factory.mktemp("network") / "random.safetensors"
-    save_network(
+    FORMAT.write(
         path, build("dual-inception"), {"architecture": "dual-inception", "data": {"estimator": "uniform"}}
     )
     return str(path)

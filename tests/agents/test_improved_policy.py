@@ -7,22 +7,22 @@ torch = pytest.importorskip("torch")
 
 from played_positions import views_of_policy  # noqa: E402
 
-from gin_env.agents.policies import gain_network  # noqa: E402
+from gin_env.agents.policies import improved_policy  # noqa: E402
 from gin_env.agents.policies.candidate_network import (  # noqa: E402
     load_candidate_policy,
     save_candidate_policy,
 )
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
-from gin_env.agents.policies.gain_network import (  # noqa: E402
+from gin_env.agents.policies.improved_policy import (  # noqa: E402
     LEAST_LOG,
     MIN_CHANCE,
     GainNetwork,
+    ImprovedPolicyBot,
     Tried,
     candidate_inputs,
     load_gain_network,
     save_gain_network,
 )
-from gin_env.agents.policies.improved_policy import ImprovedPolicyBot  # noqa: E402
 from gin_env.game.actions import NUM_ACTIONS  # noqa: E402
 from gin_env.game.rules import Rules  # noqa: E402
 from gin_env.observations.candidates import NUM_CONTEXT, NUM_FEATURES, are_discarding  # noqa: E402
@@ -86,14 +86,14 @@ def test_file_returns_the_same_network(saved, views):
 def test_file_without_a_plane_reads_the_others(saved):
     """As after a release that adds a plane: the network still reads what it was trained on."""
     _, path = saved
-    tensors, described = gain_network.FORMAT.read_tensors(path)
+    tensors, described = improved_policy.FORMAT.read_tensors(path)
     kept = [index for index, name in enumerate(PLANES) if name != "own_shown"]
     for layer in ("neighbours", "same_rank"):
         name = f"first_cards.{layer}.weight"
         tensors[name] = tensors[name][:, kept]
     parts = described["reads"]["observation"]
     described["reads"]["observation"] = [part for part in parts if part[0] != "own_shown"]
-    write_tensors(path, gain_network.FORMAT.kind, gain_network.FORMAT.version, tensors, described)
+    write_tensors(path, improved_policy.FORMAT.kind, improved_policy.FORMAT.version, tensors, described)
     _, columns = load_gain_network(path)
     assert columns.tolist() == [52 * plane + card for plane in kept for card in range(52)]
 
@@ -110,9 +110,9 @@ def test_file_without_a_plane_reads_the_others(saved):
 )
 def test_damaged_description_is_refused(saved, entry, value):
     _, path = saved
-    tensors, described = gain_network.FORMAT.read_tensors(path)
+    tensors, described = improved_policy.FORMAT.read_tensors(path)
     write_tensors(
-        path, gain_network.FORMAT.kind, gain_network.FORMAT.version, tensors, described | {entry: value}
+        path, improved_policy.FORMAT.kind, improved_policy.FORMAT.version, tensors, described | {entry: value}
     )
     with pytest.raises(TensorFileError, match=r"gains\.safetensors"):
         load_gain_network(path)
@@ -120,9 +120,9 @@ def test_damaged_description_is_refused(saved, entry, value):
 
 def test_planes_must_begin_with_the_hand(saved):
     _, path = saved
-    tensors, described = gain_network.FORMAT.read_tensors(path)
+    tensors, described = improved_policy.FORMAT.read_tensors(path)
     described["reads"]["observation"].reverse()
-    write_tensors(path, gain_network.FORMAT.kind, gain_network.FORMAT.version, tensors, described)
+    write_tensors(path, improved_policy.FORMAT.kind, improved_policy.FORMAT.version, tensors, described)
     with pytest.raises(TensorFileError, match="from the hand to the estimate"):
         load_gain_network(path)
 
@@ -195,7 +195,7 @@ def test_close_calls_are_those_that_rounding_can_change(chances, close):
     both = np.zeros((2, NUM_ACTIONS))
     both[0, [9, 60, 3, 5, 7]] = chances
     both[1, 8] = 1
-    assert gain_network.are_close(both).tolist() == [close, False]
+    assert improved_policy.are_close(both).tolist() == [close, False]
 
 
 def test_inputs_name_chances_cards_and_places():

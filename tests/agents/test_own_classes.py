@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from gin_env import agents, gin_rummy_v0, play_match
-from gin_env.matches.copies import may_remember
 from gin_env.matches.provenance import describe_bot
+from gin_env.matches.shards import may_remember
 from gin_env.records import read_one
 from gin_env.support.tensor_files import TensorFileError
 from gin_env.ui.human_game import HumanGame

@@ -22,10 +22,9 @@ from referencing import Registry, Resource
 from gin_env import PlayerView, actions, agents, cards, play_match
 from gin_env.agents import protocol
 from gin_env.agents.process import ProcessBot, ProcessBotError
-from gin_env.agents.protocol import ProtocolError
+from gin_env.agents.protocol import ProtocolError, serve
 from gin_env.batch import Games
 from gin_env.cli import app
-from gin_env.matches.serving import serve
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDS, PROTOCOL = (

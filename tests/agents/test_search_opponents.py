@@ -14,16 +14,20 @@ from gin_env.agents.search.belief import (  # noqa: E402
     resampled,
 )
 from gin_env.agents.search.bot import shared_out  # noqa: E402
-from gin_env.agents.search.opponents import (  # noqa: E402
+from gin_env.agents.search.small_networks import (  # noqa: E402
     MODELS,
     NUM_CONDUCT,
+    NUM_HAND,
+    NUM_SHAPE,
     OTHER_ESTIMATOR,
+    HandShapes,
     OpponentModels,
     estimators_for,
+    load_networks,
+    packaged_networks,
     write_conduct,
+    write_shapes,
 )
-from gin_env.agents.search.shapes import NUM_HAND, NUM_SHAPE, HandShapes, write_shapes  # noqa: E402
-from gin_env.agents.search.small_networks import load_networks, packaged_networks  # noqa: E402
 from gin_env.game.hands import unmelded_cards  # noqa: E402
 from gin_env.game.state import STATE  # noqa: E402
 from gin_env.matches.fixed_positions import fixed_views  # noqa: E402

@@ -12,8 +12,7 @@ import pytest
 from watching_bots import PlaysBothGames, PlaysItself, RemembersHands
 
 from gin_env import agents, play_match, records
-from gin_env.matches.copies import new_copies, split_deals
-from gin_env.matches.shards import _copies
+from gin_env.matches.shards import _copies, new_copies, split_deals
 from gin_env.matches.tournaments import play_tournament
 
 pytestmark = pytest.mark.compiled

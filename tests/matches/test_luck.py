@@ -16,7 +16,7 @@ from gin_env.matches import luck as lucks
 from gin_env.matches import shards
 from gin_env.matches.luck import CHANCE, LUCK, NUM_SUMMED, NUM_TERMS, luck_of_deals, without_luck
 from gin_env.matches.matches import MatchResult
-from gin_env.matches.open_value import NUM_CLASSES, NUM_INPUTS, POSITION, write_inputs
+from gin_env.matches.open_value import NUM_CLASSES, NUM_INPUTS, write_inputs
 from gin_env.records import Recorder
 from gin_env.records.files import read
 
@@ -213,10 +213,9 @@ def test_rates_stay_between_0_and_1():
 
 
 def test_inputs_show_both_hands_and_the_cards_that_help():
-    position = np.zeros(1, POSITION)
+    position = np.zeros(1, CHANCE)
     for name, text in (("mover", MOVER), ("other", OTHER), ("pile", PILE), ("mover_shown", "3S")):
         position[name] = cards.parse(text)
-    position["drew"] = True
     row = np.empty((1, NUM_INPUTS), np.float32)
     write_inputs(position, row)
     masks = [

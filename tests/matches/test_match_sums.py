@@ -15,7 +15,7 @@ from gin_env import MatchResult, Rules, play_match
 from gin_env.game.batch_kernels import HAND_RESULT
 from gin_env.game.state import GIN, KNOCK_WON, UNDERCUT, VOID
 from gin_env.matches import matches, shards
-from gin_env.matches import progress as match_progress
+from gin_env.matches import reporting as match_progress
 from gin_env.matches.intervals import win_rate_interval
 from gin_env.matches.shards import DEAL_RESULT
 

@@ -12,8 +12,7 @@ from test_matches import gin_rummy
 
 from gin_env import agents, estimators, play_match
 from gin_env.matches.differences import win_rate_difference
-from gin_env.matches.ratings import rate
-from gin_env.matches.tournaments import CSV_COLUMNS, draw_heat_map, play_tournament
+from gin_env.matches.tournaments import CSV_COLUMNS, draw_heat_map, play_tournament, rate
 from gin_env.support import specs
 
 pytestmark = pytest.mark.compiled

@@ -22,7 +22,6 @@ MODULES = (
     "gin_env.matches.differences",
     "gin_env.matches.intervals",
     "gin_env.matches.matches",
-    "gin_env.matches.ratings",
     "gin_env.matches.tournaments",
     "gin_env.observations.views",
 )

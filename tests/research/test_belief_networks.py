@@ -7,14 +7,14 @@ torch = pytest.importorskip("torch")
 
 
 from gin_env.agents.search.belief import Belief, Worlds  # noqa: E402
-from gin_env.agents.search.opponents import (  # noqa: E402
+from gin_env.agents.search.small_networks import (  # noqa: E402
     MODELS,
     NUM_CONDUCT,
+    HandShapes,
     OpponentModels,
+    packaged_networks,
     write_conduct,
 )
-from gin_env.agents.search.shapes import HandShapes  # noqa: E402
-from gin_env.agents.search.small_networks import packaged_networks  # noqa: E402
 from gin_env.game.state import STATE  # noqa: E402
 from gin_env.observations.memory import NUM_MEMORY  # noqa: E402
 from research.recipes.search_networks import collect_decisions  # noqa: E402

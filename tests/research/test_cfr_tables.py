@@ -10,9 +10,8 @@ from typer.testing import CliRunner
 from gin_env import cards, play_match
 from gin_env.agents import fitness
 from gin_env.agents.cfr import abstractions as cfr_sets
-from gin_env.agents.cfr import dealt_sets, paper_sets
-from gin_env.agents.cfr.bot import CfrBot
-from gin_env.agents.cfr.table import StrategyTable, packaged_table
+from gin_env.agents.cfr import paper_sets
+from gin_env.agents.cfr.bot import CfrBot, StrategyTable, packaged_table
 from gin_env.support.array_files import ArrayFileError
 from research.__main__ import app
 from research.papers.gallucci2021 import stages
@@ -71,12 +70,14 @@ def test_hard_stages_equal_the_papers_bot_and_others_differ():
 
 def test_unvisited_stage_uses_the_other_stage():
     strategy = packaged_table("paper").strategy.copy()
-    discards = strategy[: paper_sets.FIRST_DRAW_SET].reshape(52, 3, 101)
+    discards = strategy[: paper_sets.first_draw_set(3)].reshape(52, 3, 101)
     discards[7, :, 40] = 0.2, -1.0, 0.6
     discards[7, :, 41] = 0.2, 0.6, -1.0
     discards[7, :, 42] = -1.0
     table = StrategyTable(strategy, packaged_table("paper").metadata)
-    mapped = stages.interpolate(table, "linear").strategy[: dealt_sets.FIRST_DRAW_SET].reshape(52, 31, 101)
+    mapped = (
+        stages.interpolate(table, "linear").strategy[: paper_sets.first_draw_set(31)].reshape(52, 31, 101)
+    )
     assert mapped[7, 10, 40:43] == pytest.approx([0.2, 0.2 * 5.5 / 10.5 + 0.6 * 5 / 10.5, -1])
     assert mapped[7, 20, 40:43] == pytest.approx([0.6, 0.6, -1])
     with pytest.raises(ValueError, match="only a table of the abstraction 'paper' has stages"):

@@ -6,7 +6,7 @@ import pytest
 from packaged_files import description, packaged, packaged_files
 
 from gin_env import agents
-from gin_env.agents.cfr.table import FORMAT as STRATEGY_TABLE
+from gin_env.agents.cfr.bot import FORMAT as STRATEGY_TABLE
 from gin_env.agents.simple import SimpleBot
 from gin_env.matches.provenance import describe_bot, hash_files, spell_out_bot
 from research.questions.recognition import forgetful

@@ -12,7 +12,7 @@ from typer.testing import CliRunner  # noqa: E402
 from gin_env import cli  # noqa: E402
 from gin_env.agents.policies.candidate_network import CandidateScorer, save_candidate_policy  # noqa: E402
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
-from gin_env.agents.policies.gain_network import (  # noqa: E402
+from gin_env.agents.policies.improved_policy import (  # noqa: E402
     MAX_TRIED,
     MIN_CHANCE,
     GainNetwork,

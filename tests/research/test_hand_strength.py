@@ -11,7 +11,8 @@ from bot_positions import holding
 from small_data_set import random_hands, tiny_data
 
 from gin_env import cards
-from gin_env.agents.hand_strength import networks, weights
+from gin_env.agents.hand_strength import bots as weights
+from gin_env.agents.hand_strength import networks
 from gin_env.agents.hand_strength.features import hand_features
 from gin_env.agents.hand_strength.networks import ARCHITECTURES
 from gin_env.agents.registry import BOTS
@@ -110,7 +111,7 @@ def test_arrangement_hits_leave_no_more_cards_unmelded():
         others = [1 << card for card in range(52) if not hand >> card & 1]
         assert count == sum(_unmelded(hand | other) <= _unmelded(hand) for other in others)
     assert (by_arrangement < by_melds).any()  # a meld that needs the cards of another one
-    with pytest.raises(ValueError, match="hits must be one of"):
+    with pytest.raises(ValueError, match="unknown hits 'all'"):
         hand_features(hands, "all")
 
 
@@ -425,7 +426,7 @@ def test_control_networks_ignore_cards_or_adjacency():
 def test_suits_can_be_averaged(tmp_path):
     """With averaged suits, a hand with swapped suits gets the same discard with swapped suits."""
     described = {"architecture": "dual-inception", "data": {"estimator": "uniform"}}
-    weights.save_network(tmp_path / "random.safetensors", build("dual-inception"), described)
+    weights.FORMAT.write(tmp_path / "random.safetensors", build("dual-inception"), described)
     bot = AveragedOffensiveBot(str(tmp_path / "random.safetensors"))
     first = holding("4H 5H 9H 2C 3D TS JD QD 8C 7S", "AD", "KH")
     second = holding("4S 5S 9S 2H 3C TD JC QC 8H 7D", "AC", "KS")  # H -> S -> D -> C -> H
@@ -443,7 +444,7 @@ def test_suits_can_be_averaged(tmp_path):
 def test_networks_round_trip_through_a_file(tmp_path):
     network = build("mlp-i", seed=3)
     path = tmp_path / "network.safetensors"
-    weights.save_network(path, network, {"architecture": "mlp-i", "data": {"estimator": "uniform"}})
+    weights.FORMAT.write(path, network, {"architecture": "mlp-i", "data": {"estimator": "uniform"}})
     again, metadata = weights.load_network(path)
     x, macro, o = batch()
     assert torch.equal(again(x, macro, o), network(x, macro, o))
@@ -454,7 +455,7 @@ def test_invalid_network_files_raise(tmp_path):
     path = tmp_path / "network.safetensors"
     with pytest.raises(FileNotFoundError, match="there is no hand-strength network"):
         weights.load_network(path)
-    weights.save_network(path, build("mlp"), {"architecture": "dual-inception"})
+    weights.FORMAT.write(path, build("mlp"), {"architecture": "dual-inception"})
     with pytest.raises(TensorFileError, match="does not match its own architecture"):
         weights.load_network(path)
     replace(weights.FORMAT, version="0").write(path, build("mlp"), {"architecture": "mlp"})

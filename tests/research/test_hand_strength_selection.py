@@ -10,7 +10,7 @@ pytest.importorskip("torch")
 from typer.testing import CliRunner
 
 from gin_env import Rules
-from gin_env.agents.hand_strength.weights import load_network
+from gin_env.agents.hand_strength.bots import load_network
 from research.__main__ import app
 from research.recipes.hand_strength import selection
 from research.recipes.hand_strength.data_sets import generate

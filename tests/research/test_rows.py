@@ -11,7 +11,7 @@ from unplayed_runs import UnplayedRun
 pytest.importorskip("torch")
 
 from gin_env import agents
-from gin_env.agents.cfr.table import packaged_table
+from gin_env.agents.cfr.bot import packaged_table
 from gin_env.training import exploiter
 from research.papers.gallucci2021 import cfr_training
 from research.questions import generations, learner_variants, learning

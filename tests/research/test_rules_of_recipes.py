@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from gin_env import Rules
-from gin_env.agents.cfr.table import StrategyTable
+from gin_env.agents.cfr.bot import StrategyTable
 from gin_env.estimators.turn_buckets import Frequencies
 from research.__main__ import app
 from research.recipes.estimators import by_name, ensemble, network_trainer

@@ -7,8 +7,12 @@ torch = pytest.importorskip("torch")
 
 from typer.testing import CliRunner  # noqa: E402
 
-from gin_env.agents.search.opponents import MODELS  # noqa: E402
-from gin_env.agents.search.small_networks import evaluate, load_networks, packaged_networks  # noqa: E402
+from gin_env.agents.search.small_networks import (  # noqa: E402
+    MODELS,
+    evaluate,
+    load_networks,
+    packaged_networks,
+)
 from research.__main__ import app  # noqa: E402
 from research.recipes.search_networks import WIDTH, _train_recognition, collect_decisions  # noqa: E402
 

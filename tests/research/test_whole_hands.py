@@ -16,8 +16,7 @@ from gin_env import cards  # noqa: E402
 from gin_env.agents.policies.candidate_network import CandidateScorer  # noqa: E402
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
 from gin_env.agents.search.best_response import MISTAKES  # noqa: E402
-from gin_env.agents.search.shapes import HandShapes  # noqa: E402
-from gin_env.agents.search.small_networks import packaged_networks  # noqa: E402
+from gin_env.agents.search.small_networks import HandShapes, packaged_networks  # noqa: E402
 from gin_env.batch import Games  # noqa: E402
 from gin_env.game.rules import Rules  # noqa: E402
 from research.questions.whole_hands import Chains, WholeHands  # noqa: E402

@@ -20,11 +20,11 @@ from damaged_files import any_numbers  # noqa: E402
 from safetensors.torch import save_file  # noqa: E402
 
 from gin_env import agents, estimators  # noqa: E402
-from gin_env.agents.cfr import table as strategy_table  # noqa: E402
-from gin_env.agents.cfr.table import StrategyTable  # noqa: E402
-from gin_env.agents.generations import network as generations  # noqa: E402
-from gin_env.agents.generations.network import GenerationNetwork  # noqa: E402
-from gin_env.agents.hand_strength import weights  # noqa: E402
+from gin_env.agents.cfr import bot as strategy_table  # noqa: E402
+from gin_env.agents.cfr.bot import StrategyTable  # noqa: E402
+from gin_env.agents.generations import bot as generations  # noqa: E402
+from gin_env.agents.generations.bot import GenerationNetwork  # noqa: E402
+from gin_env.agents.hand_strength import bots as weights  # noqa: E402
 from gin_env.agents.hand_strength.networks import build  # noqa: E402
 from gin_env.estimators import ensemble, frequencies  # noqa: E402
 from gin_env.estimators.frequencies import Frequencies  # noqa: E402
@@ -42,8 +42,8 @@ from gin_env.support.tensor_files import (  # noqa: E402
     read_tensors,
     write_tensors,
 )
-from gin_env.training.generations import experience  # noqa: E402
-from gin_env.training.generations.experience import load_experiences  # noqa: E402
+from gin_env.training.generations import fit as experience  # noqa: E402
+from gin_env.training.generations.fit import load_experiences  # noqa: E402
 
 KIND, METADATA = "small file", {"seed": 3, "losses": [1.5, 1.25]}
 ARRAYS = {"counts": np.arange(6).reshape(2, 3), "scores": np.array([0.5, np.nan], np.float32)}

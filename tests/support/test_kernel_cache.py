@@ -99,19 +99,19 @@ def test_edit_to_a_bot_compiles_that_bot_only(tmp_path):
     copy, cache = tmp_path / "copy", tmp_path / "cache"
     copy_package(copy)
     code = (
-        "from gin_env.game.cards import count_cards; from gin_env.agents.gold_standard import highest_card; "
-        "print(count_cards(7), highest_card(9))"
+        "from gin_env.game.cards import count_cards; from gin_env.agents.marjj import for_run; "
+        "print(count_cards(7), for_run(9, 20.0))"
     )
     cache.mkdir()
     environment = {"PYTHONPATH": str(copy)}
     printed = run_python(code, GIN_ENV_CACHE=str(cache), **environment)
     before = {file.name for file in cache.rglob("*.nbi")}
-    bot = copy / "gin_env" / "agents" / "gold_standard.py"
+    bot = copy / "gin_env" / "agents" / "marjj.py"
     bot.write_text(bot.read_text() + "\nEDITED = True\n")
     run_kernel(cache, code, printed, **environment)
     added = {file.name for file in cache.rglob("*.nbi")} - before
     assert added
-    assert all("gin_env.agents.gold_standard" in name for name in added)
+    assert all("gin_env.agents.marjj" in name for name in added)
 
 
 @pytest.mark.parametrize("bot", ["simple", "tonic"])

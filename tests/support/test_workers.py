@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 from worker_tasks import die, die_once, die_once_each, fail, sleep_for_minutes, square
 
 from gin_env import agents, cli, play_match
-from gin_env.agents.generations.network import GenerationNetwork, save_network
+from gin_env.agents.generations.bot import GenerationNetwork, save_network
 from gin_env.matches.match_log import MatchLog
 from gin_env.matches.shards import shard_size
 from gin_env.matches.tournaments import play_tournament

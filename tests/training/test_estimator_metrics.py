@@ -11,8 +11,7 @@ from hands_in_words import ONE_GAME, Table
 
 from gin_env import agents, cards, cli, estimators
 from gin_env.training.estimators import evaluation
-from gin_env.training.estimators.evaluation import evaluate_estimators
-from gin_env.training.estimators.figures import FIGURES, draw_all
+from gin_env.training.estimators.evaluation import FIGURES, draw_all, evaluate_estimators
 from gin_env.training.estimators.metrics import METRICS, held_ranks, measure
 from gin_env.training.estimators.positions import Positions
 from research.recipes.estimators.sampling import collect_positions

@@ -12,16 +12,18 @@ from played_positions import played, same_records
 torch = pytest.importorskip("torch")
 from gin_env import MatchResult, PlayerView, agents  # noqa: E402
 from gin_env.agents import ties  # noqa: E402
-from gin_env.agents.generations.bot import GenerationBot  # noqa: E402
-from gin_env.agents.generations.network import GenerationNetwork, save_network  # noqa: E402
+from gin_env.agents.generations.bot import (  # noqa: E402
+    GenerationBot,
+    GenerationNetwork,
+    save_network,
+)
 from gin_env.game.actions import KNOCK  # noqa: E402
 from gin_env.observations import candidates  # noqa: E402 (they need torch)
 from gin_env.observations.candidates import NO_ACTION  # noqa: E402
 from gin_env.observations.views import VIEW  # noqa: E402
 from gin_env.support.array_files import ArrayFileError  # noqa: E402
-from gin_env.training.generations import experience as experiences  # noqa: E402
 from gin_env.training.generations import fit, loop  # noqa: E402
-from gin_env.training.generations.experience import Experience  # noqa: E402
+from gin_env.training.generations.fit import Experience, join  # noqa: E402
 
 
 def made_up(draws: int, discards: int, seed: int = 0) -> tuple[Experience, Experience]:
@@ -48,16 +50,16 @@ def same(first: Experience, second: Experience) -> bool:
 
 def test_experience_is_joined_and_round_trips_through_a_file(tmp_path, monkeypatch):
     first, second = made_up(3, 5), made_up(0, 2, seed=1)
-    joined = [Experience.join(pair) for pair in zip(first, second, strict=True)]
+    joined = join([first, second])
     assert [len(each) for each in joined] == [3, 7]
     assert same_records(joined[1].views[5:], second[1].views)
     assert np.array_equal(joined[1].returns[:5], first[1].returns, equal_nan=True)
     for each in (first, second):
-        experiences.save_experiences(each, tmp_path / "x.npz")
-        assert all(map(same, experiences.load_experiences(tmp_path / "x.npz"), each))
-    monkeypatch.setattr(experiences, "_VIEW_FIELDS", "[('other', 'u1')]")
+        fit.save_experiences(each, tmp_path / "x.npz")
+        assert all(map(same, fit.load_experiences(tmp_path / "x.npz"), each))
+    monkeypatch.setattr(fit, "_VIEW_FIELDS", "[('other', 'u1')]")
     with pytest.raises(ArrayFileError, match="holds views of another release"):
-        experiences.load_experiences(tmp_path / "x.npz")
+        fit.load_experiences(tmp_path / "x.npz")
 
 
 # --- Fitting --------------------------------------------------------------------------------------------
@@ -331,12 +333,11 @@ def test_generations_continue_from_the_last_kept_one(tmp_path, monkeypatch):
     assert 0 <= history[1].seconds < 60
 
 
-def test_bot_is_named_after_its_file_or_by_the_caller(tmp_path):
+def test_bot_is_named_after_its_file(tmp_path):
     network = GenerationNetwork(4, 4)
     save_network(network, tmp_path / "net.safetensors", {})
     assert GenerationBot(tmp_path / "net.safetensors").name == "net"
-    assert GenerationBot(tmp_path / "net.safetensors", name="mine").name == "mine"
-    assert (GenerationBot(network).name, GenerationBot(network, name="mine").name) == ("generation", "mine")
+    assert GenerationBot(network).name == "generation"
     assert GenerationBot(network).network is not network
     assert GenerationBot(network).network.sizes == (4, 4)
 

@@ -13,13 +13,12 @@ import torch
 from played_positions import played
 
 from gin_env import PlayerView, agents, cards, melds, play_match
-from gin_env.agents.generations.bot import GenerationBot
-from gin_env.agents.generations.network import GenerationNetwork, load_network, save_network
+from gin_env.agents.generations.bot import GenerationBot, GenerationNetwork, load_network, save_network
 from gin_env.game.hands import meld_completions
 from gin_env.observations import candidates
 from gin_env.observations.observation import OBSERVATION_SIZE
 from gin_env.training.generations import loop, program
-from gin_env.training.generations.experience import Experience
+from gin_env.training.generations.fit import Experience
 from gin_env.training.generations.rollouts import Search, gather
 
 TINY = loop.LoopSettings(
@@ -126,7 +125,7 @@ def test_candidates_do_not_depend_on_suit_order():
 
 @pytest.mark.compiled
 def test_gathering_is_reproducible_by_seed_and_part():
-    bot = GenerationBot(small_network(), name="small")
+    bot = GenerationBot(small_network())
     pool = [agents.make("simple"), agents.make("tonic")]
 
     def gathered(seed: int, part: int) -> Experience:

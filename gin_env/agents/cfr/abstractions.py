@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.agents.cfr import dealt_sets, paper_sets, plus_sets
+from gin_env.agents.cfr import paper_sets, plus_sets
 from gin_env.game.engine import discards_allowed
 from gin_env.game.hands import unmelded_cards
 from gin_env.game.melds import least_deadwood_discards, min_deadwood
@@ -16,10 +16,9 @@ PAPER = 0
 PLUS = 1
 DEALT = 2
 KINDS = {"paper": PAPER, "plus": PLUS, "dealt": DEALT}
-"""``"paper"``: `paper_sets`; ``"plus"``: `plus_sets`; ``"dealt"``: `dealt_sets`."""
+"""``"paper"`` and ``"dealt"``: `paper_sets`; ``"plus"``: `plus_sets`."""
 DEFAULT_CANDIDATES = {"paper": "least", "plus": "near", "dealt": "least"}
 """The default set of candidate discards for each abstraction, one of `CANDIDATES`."""
-_MODULES = (paper_sets, plus_sets, dealt_sets)
 
 # The cards from which a discard is chosen.
 LEAST_DEADWOOD, NEAR_LEAST, UNMELDED, ALL_CARDS = 0, 1, 2, 3
@@ -30,15 +29,25 @@ CANDIDATES = {"least": LEAST_DEADWOOD, "near": NEAR_LEAST, "unmelded": UNMELDED,
 most `NEAR` points more; ``"unmelded"``: cards outside the best melds; ``"all"``: all allowed discards."""
 
 
-def number_of_sets(kind: int) -> int:
-    """Return the number of information sets of an abstraction."""
-    return _MODULES[kind].NUM_SETS
-
-
 def decision_slices(kind: int) -> tuple[slice, slice, slice]:
     """Return the slices of the information sets for discards, draws and knocks."""
-    first_draw, first_knock = _MODULES[kind].FIRST_DRAW_SET, _MODULES[kind].FIRST_KNOCK_SET
-    return slice(0, first_draw), slice(first_draw, first_knock), slice(first_knock, number_of_sets(kind))
+    first_draw, first_knock, end = plus_sets.FIRST_DRAW_SET, plus_sets.FIRST_KNOCK_SET, plus_sets.NUM_SETS
+    if kind != PLUS:
+        first_draw = paper_sets.first_draw_set(stages_of(kind))
+        first_knock = paper_sets.first_knock_set(stages_of(kind))
+        end = first_knock + paper_sets.KNOCK_SETS
+    return slice(0, first_draw), slice(first_draw, first_knock), slice(first_knock, end)
+
+
+def number_of_sets(kind: int) -> int:
+    """Return the number of information sets of an abstraction."""
+    return decision_slices(kind)[2].stop
+
+
+@kernel
+def stages_of(kind: int) -> int:
+    """Return the number of stages of a hand that ``"paper"`` or ``"dealt"`` distinguishes."""
+    return paper_sets.DEALT_COUNTS if kind == DEALT else paper_sets.STAGES
 
 
 @kernel
@@ -46,9 +55,7 @@ def discard_set_of(kind: int, public, private, player: int, card: int) -> int:
     """Return the number of the information set for discarding this card."""
     if kind == PLUS:
         return plus_sets.discard_set(public, private, player, card)
-    if kind == DEALT:
-        return dealt_sets.discard_set(public, np.int64(private.hand), card)
-    return paper_sets.discard_set(public, np.int64(private.hand), card)
+    return paper_sets.discard_set(public, np.int64(private.hand), card, stages_of(kind))
 
 
 @kernel
@@ -56,9 +63,7 @@ def draw_set_of(kind: int, public, private, player: int) -> int:
     """Return the number of the information set for taking the upcard."""
     if kind == PLUS:
         return plus_sets.draw_set(public, private, player)
-    if kind == DEALT:
-        return dealt_sets.draw_set(public, np.int64(private.hand))
-    return paper_sets.draw_set(public, np.int64(private.hand))
+    return paper_sets.draw_set(public, np.int64(private.hand), stages_of(kind))
 
 
 @kernel
@@ -66,9 +71,7 @@ def knock_set_of(kind: int, public, private, player: int, rest: int) -> int:
     """Return the number of the information set for knocking with the cards in the mask `rest`."""
     if kind == PLUS:
         return plus_sets.knock_set(public, private, player, rest)
-    if kind == DEALT:
-        return dealt_sets.knock_set(public, min_deadwood(rest))
-    return paper_sets.knock_set(public, min_deadwood(rest))
+    return paper_sets.knock_set(public, min_deadwood(rest), stages_of(kind))
 
 
 @kernel

@@ -22,18 +22,83 @@ Results: docs/results/gallucci2021.md, "The CFR table".
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from gin_env.agents.base import act_by
-from gin_env.agents.cfr.abstractions import CANDIDATES, DEFAULT_CANDIDATES, KINDS
+from gin_env.agents.cfr.abstractions import CANDIDATES, DEFAULT_CANDIDATES, KINDS, number_of_sets
 from gin_env.agents.cfr.strategy import Strategy, strategy_action
-from gin_env.agents.cfr.table import StrategyTable, find_table
 from gin_env.observations.views import PlayerView
+from gin_env.support.array_files import ArrayFileError, ArrayFormat
 from gin_env.support.checks import check_choice, check_switch
 from gin_env.support.compilation import kernel
 from gin_env.support.specs import NamedObject
+
+UNVISITED = 255
+_SCALE = 254
+FORMAT = ArrayFormat(
+    kind="strategy table",
+    version=1,  # increase when the numbering of information sets changes
+    arrays={"strategy": (np.uint8, ("information sets",))},
+    described={"abstraction": str, "iterations": int},
+    command="python -m research train cfr",
+)
+
+
+@dataclass(eq=False)
+class StrategyTable:
+    """A trained strategy and its provenance.
+
+    A file (`FORMAT`) holds ``strategy``, uint8 (number of information sets,): the probability of acting times
+    254, or `UNVISITED`. Its metadata say how the strategy was trained.
+    """
+
+    strategy: np.ndarray
+    """float64 (number of information sets,): the probability of acting; -1 for unvisited sets."""
+    metadata: dict[str, Any]
+    """abstraction, candidates, iterations, seed, exploration, command, date, version."""
+
+    def __str__(self) -> str:
+        return (
+            f"strategy table: abstraction {self.metadata['abstraction']}, "
+            f"{self.metadata['iterations']:,} iterations, "
+            f"{self.visited.sum():,} of {len(self.strategy):,} information sets visited"
+        )
+
+    @property
+    def visited(self) -> np.ndarray:
+        """The information sets visited in training, bool (number of information sets,)."""
+        return self.strategy >= 0
+
+    def save(self, path: str | Path) -> None:
+        """Write the table to a file (.npz)."""
+        entries = np.where(self.visited, np.rint(self.strategy * _SCALE), UNVISITED).astype(np.uint8)
+        FORMAT.write(path, {"strategy": entries}, self.metadata)
+
+    @classmethod
+    def load(cls, path: str | Path) -> StrategyTable:
+        """Return the table in a file.
+
+        Raises FileNotFoundError, or ArrayFileError for a truncated, altered or foreign file.
+        """
+        arrays, metadata = FORMAT.read(path)
+        entries = arrays["strategy"]
+        kind = KINDS.get(metadata["abstraction"])
+        if kind is None or len(entries) != number_of_sets(kind):
+            raise ArrayFileError(
+                f"{path} holds a strategy for an abstraction that this release does not have"
+            )
+        return cls(np.where(entries == UNVISITED, -1.0, entries / _SCALE), metadata)
+
+
+@cache
+def packaged_table(abstraction: str) -> StrategyTable:
+    """Return the packaged table of an abstraction, which is read only once."""
+    return StrategyTable.load(Path(__file__).parent / "data" / f"cfr_{abstraction}.npz")
 
 
 class CfrBot(NamedObject):
@@ -57,28 +122,31 @@ class CfrBot(NamedObject):
         candidates: str | None = None,
         purified: bool = True,
     ) -> None:
-        self.table = find_table(table, self.abstractions)
+        if table is None:
+            table = packaged_table(self.abstractions[0])
+        elif isinstance(table, str | Path):
+            table = StrategyTable.load(table)
+        elif not isinstance(table, StrategyTable):
+            raise TypeError(f"table must be a path, a StrategyTable or None, not {table!r}")
+        self.table, abstraction = table, table.metadata["abstraction"]
+        if abstraction not in self.abstractions:
+            needed = " or ".join(map(repr, self.abstractions))
+            raise ValueError(f"this table's abstraction is {abstraction!r}; the bot needs {needed}")
         if candidates is None:
-            metadata = self.table.metadata
-            candidates = metadata.get("candidates", DEFAULT_CANDIDATES[metadata["abstraction"]])
+            candidates = table.metadata.get("candidates", DEFAULT_CANDIDATES[abstraction])
         self.candidates = check_choice("candidates", candidates, CANDIDATES)
         self.purified = check_switch("purified", purified)
-
-    @property
-    def strategy(self) -> Strategy:
-        """What the kernels need to decide by the table."""
-        kind, candidates = KINDS[self.table.metadata["abstraction"]], CANDIDATES[self.candidates]
-        return Strategy(self.table.strategy, kind, candidates, self.purified)
+        self.strategy = Strategy(
+            table.strategy, KINDS[abstraction], CANDIDATES[self.candidates], self.purified
+        )
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         return act_by(_act, view, self.strategy)
 
 
 @kernel
 def _act(views, strategy, actions):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         actions[index] = strategy_action(view.public, view.private, view.player, view.random, strategy)
 
 

@@ -17,6 +17,11 @@ set "may include factors such as the number of deadwood in a hand or the number 
 
 All three kinds are in one array: discards, draws, knocks. An entry is the probability of discarding, taking
 or knocking.
+
+``"dealt"`` is the same abstraction with the number of cards dealt in place of the three stages. It has ten
+times as many information sets for discards and draws, and the same for knocks.
+`research.papers.gallucci2021.stages` makes a table of it from one with stages. A table can also be trained on
+it directly, which shows how much strength the stages cost.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -45,11 +50,17 @@ DISCARD_SETS_A_STAGE = 52 * (MAX_DEADWOOD + 1)
 DRAW_SETS_A_STAGE = 2 * (MAX_SAVED + 2) * (MAX_DEADWOOD // DEADWOOD_STEP + 1)
 KNOCK_SETS = KNOCK_DEADWOODS * DEALT_COUNTS
 
-DISCARD_SETS = DISCARD_SETS_A_STAGE * STAGES
-DRAW_SETS = DRAW_SETS_A_STAGE * (STAGES + 1)
-FIRST_DRAW_SET = DISCARD_SETS
-FIRST_KNOCK_SET = DISCARD_SETS + DRAW_SETS
-NUM_SETS = DISCARD_SETS + DRAW_SETS + KNOCK_SETS
+
+@kernel
+def first_draw_set(stages: int) -> int:
+    """Return the number of the first information set for draws."""
+    return DISCARD_SETS_A_STAGE * stages
+
+
+@kernel
+def first_knock_set(stages: int) -> int:
+    """Return the number of the first information set for knocks."""
+    return DISCARD_SETS_A_STAGE * stages + DRAW_SETS_A_STAGE * (stages + 1)
 
 
 @kernel
@@ -65,24 +76,25 @@ def dealt_step(public) -> int:
 
 
 @kernel
-def stage_of(public) -> int:
-    """Return the stage: 0 early (up to 30 cards dealt), 1 middle (up to 40), 2 late."""
+def stage_of(public, stages: int) -> int:
+    """Return the stage: 0 early (up to 30 cards dealt), 1 middle (up to 40), 2 late, or the `dealt_step`."""
+    if stages != STAGES:
+        return dealt_step(public)
     dealt = cards_dealt(public)
     return 0 if dealt <= 30 else (1 if dealt <= 40 else 2)
 
 
 @kernel
-def discard_number(hand: int, card: int, stage: int, stages: int) -> int:
-    """Return the index of card, stage (one of `stages`) and the hand's deadwood among the discard sets."""
+def discard_set(public, hand: int, card: int, stages: int) -> int:
+    """Return the number of the information set for discarding this card or keeping it."""
     deadwood = min(min_deadwood(hand), MAX_DEADWOOD)
-    return (card * stages + stage) * (MAX_DEADWOOD + 1) + deadwood
+    return (card * stages + stage_of(public, stages)) * (MAX_DEADWOOD + 1) + deadwood
 
 
 @kernel
-def draw_number(public, hand: int, stage: int, stages: int) -> int:
-    """Return the index of a draw in this stage (one of `stages`) among the draw sets."""
-    if public.phase == OFFER:
-        stage = stages
+def draw_set(public, hand: int, stages: int) -> int:
+    """Return the number of the information set for taking the upcard or not."""
+    stage = stages if public.phase == OFFER else stage_of(public, stages)
     bit = card_bit(public.upcard)
     deadwood = min_deadwood(hand)
     _, least = least_deadwood_discards(hand | bit, hand)
@@ -90,28 +102,11 @@ def draw_number(public, hand: int, stage: int, stages: int) -> int:
     melds = 0 if unmelded_cards(hand | bit) & bit else 1
     steps = MAX_DEADWOOD // DEADWOOD_STEP + 1
     number = ((stage * 2 + melds) * (MAX_SAVED + 2) + saved) * steps
-    return number + deadwood // DEADWOOD_STEP  # ten cards have at most 98 points
+    return first_draw_set(stages) + number + deadwood // DEADWOOD_STEP  # ten cards have at most 98 points
 
 
 @kernel
-def knock_number(public, deadwood: int) -> int:
-    """Return the index of the deadwood and the cards dealt among the knock sets."""
-    return min(deadwood, KNOCK_DEADWOODS - 1) * DEALT_COUNTS + dealt_step(public)
-
-
-@kernel
-def discard_set(public, hand: int, card: int) -> int:
-    """Return the number of the information set for discarding this card or keeping it."""
-    return discard_number(hand, card, stage_of(public), STAGES)
-
-
-@kernel
-def draw_set(public, hand: int) -> int:
-    """Return the number of the information set for taking the upcard or not."""
-    return FIRST_DRAW_SET + draw_number(public, hand, stage_of(public), STAGES)
-
-
-@kernel
-def knock_set(public, deadwood: int) -> int:
+def knock_set(public, deadwood: int, stages: int) -> int:
     """Return the number of the information set for knocking or not with this deadwood left."""
-    return FIRST_KNOCK_SET + knock_number(public, deadwood)
+    number = min(deadwood, KNOCK_DEADWOODS - 1) * DEALT_COUNTS + dealt_step(public)
+    return first_knock_set(stages) + number

@@ -98,23 +98,29 @@ def choose_knock(public, private, player, rest: int, random, strategy) -> bool:
 
 
 @kernel
-def discard_or_knock_by_strategy(public, private, player, card, random, strategy) -> int:
-    """Return the action that discards this card, and knocks by the strategy if the rules allow it."""
+def draw_by_strategy(public, private, player, random, strategy) -> int:
+    """Return the draw that the strategy decides on."""
+    if public.phase == STOCK_ONLY:
+        return DRAW_STOCK
+    return DRAW_UPCARD if choose_draw(public, private, player, random, strategy) else decline(public)
+
+
+@kernel
+def discard_or_knock_by_strategy(public, private, player, card, random, strategy, early_knock: int) -> int:
+    """Return the action that discards this card, and knocks with at most `early_knock` or by the strategy."""
     rest = np.int64(private.hand) & ~card_bit(card)
-    if min_deadwood(rest) > public.knock_limit:
+    deadwood = min_deadwood(rest)
+    if deadwood > public.knock_limit:
         return card
-    knock = choose_knock(public, private, player, rest, random, strategy)
+    knock = deadwood <= early_knock or choose_knock(public, private, player, rest, random, strategy)
     return card + (KNOCK if knock else 0)
 
 
 @kernel
 def strategy_action(public, private, player, random, strategy) -> int:
     """Return the action that the strategy decides on."""
-    if public.phase == STOCK_ONLY:
-        return DRAW_STOCK
     if public.phase != DISCARD:
-        take = choose_draw(public, private, player, random, strategy)
-        return DRAW_UPCARD if take else decline(public)
+        return draw_by_strategy(public, private, player, random, strategy)
     candidates = discard_candidates(public, private, strategy.candidates)
     card = choose_discard(public, private, player, candidates, mix(random, 1), strategy)
-    return discard_or_knock_by_strategy(public, private, player, card, mix(random, 2), strategy)
+    return discard_or_knock_by_strategy(public, private, player, card, mix(random, 2), strategy, -1)

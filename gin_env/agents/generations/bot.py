@@ -1,4 +1,10 @@
-"""``generation``: a bot that plays the draw, discard or knock that its value network rates highest."""
+"""``generation``: a bot that plays the draw, discard or knock that its value network rates highest.
+
+In the network, a trunk reads the observation (`gin_env.observations.observation`) without the scores, since
+it values hands, not games. A smaller network, shared by all rows, reads a candidate
+(`gin_env.observations.candidates`) and the output of the trunk. It returns two values: one for the
+candidate's action, one for knocking with it.
+"""
 
 from __future__ import annotations
 
@@ -8,24 +14,100 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.agents.generations.network import GenerationNetwork, load_network, observe
 from gin_env.agents.ties import are_best
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.observations.candidates import (
     DISCARD_ROWS,
     DRAW_ROWS,
     NO_ACTION,
+    NUM_FEATURES,
     are_discarding,
     new_arrays,
 )
+from gin_env.observations.observation import LAYOUT, OBSERVATION_SIZE
+from gin_env.observations.parts import describe_parts, place_columns
 from gin_env.observations.views import PlayerView
-from gin_env.support.checks import check_choice
+from gin_env.support.checks import check_choice, check_integer
 from gin_env.support.specs import NamedObject
-from gin_env.support.torch_extra import torch
+from gin_env.support.tensor_files import NetworkFormat
+from gin_env.support.torch_extra import multiply, nn, torch
 
 KNOCKS = ("value", "simple")
 IMPOSSIBLE = np.float32(-1e9)
 SHIPPED = Path(__file__).parent / "data" / "generation.safetensors"
+FORMAT = NetworkFormat("generation network", "2", "gin-rummy train generations")
+MAX_UNITS = 4096
+"""Maximum width of a layer. Files with wider layers are refused."""
+_SCORES = slice(LAYOUT["own_score"].slice.start, LAYOUT["opponent_score"].slice.stop)
+
+
+class GenerationNetwork(nn.Module):
+    """Values of candidates, in points / 100.
+
+    Parameters
+    ----------
+    table_size : width of the trunk's two layers.
+    row_size : width of the first layer for rows; the second is half as wide.
+    """
+
+    def __init__(self, table_size: int = 256, row_size: int = 128) -> None:
+        super().__init__()
+        self.sizes = (table_size, row_size)
+        self.trunk = nn.Sequential(
+            nn.Linear(OBSERVATION_SIZE, table_size), nn.ReLU(), nn.Linear(table_size, table_size), nn.ReLU()
+        )
+        self.table_value = nn.Linear(table_size, 1)
+        self.table_context = nn.Linear(table_size, row_size)
+        self.row_first = nn.Linear(NUM_FEATURES, row_size, bias=False)
+        self.row_second = nn.Linear(row_size, row_size // 2)
+        self.row_values = nn.Linear(row_size // 2, 2)
+
+    def forward(self, observations: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+        """Return values (n, k, 2) for observations (n, OBSERVATION_SIZE) and rows (n, k, NUM_FEATURES)."""
+        table = self.trunk(observations)
+        hidden = torch.relu(multiply(self.row_first, rows) + self.table_context(table)[:, None])
+        hidden = torch.relu(self.row_second(hidden))
+        # Products of so few columns in bfloat16 are NaN on some processors.
+        with torch.autocast(hidden.device.type, enabled=False):
+            dtype = self.row_values.weight.dtype
+            return self.row_values(hidden.to(dtype)) + self.table_value(table.to(dtype))[:, None]
+
+
+def observe(view: PlayerView) -> np.ndarray:
+    """Return the observations with both scores 0, float32 (n, OBSERVATION_SIZE)."""
+    observations = view.observations()
+    observations[:, _SCORES] = 0.0
+    return observations
+
+
+def save_network(network: GenerationNetwork, path: str | Path, provenance: dict[str, Any]) -> None:
+    """Write weights and their provenance (JSON-serialisable) to a ``.safetensors`` file."""
+    described = {
+        "sizes": network.sizes,
+        "reads": describe_parts("observation", "row"),
+        "provenance": provenance,
+    }
+    FORMAT.write(path, network, described)
+
+
+def load_network(path: str | Path) -> tuple[GenerationNetwork, dict[str, Any]]:
+    """Return (network, provenance) from a file written by `save_network`.
+
+    The network reads all parts of observation and rows; parts that the file does not name have weights of 0.
+    Raises as `gin_env.support.tensor_files.read_tensors` does.
+    """
+
+    def build(described: dict[str, Any], tensors: dict[str, torch.Tensor]) -> GenerationNetwork:
+        sizes = (check_integer("a layer's size", size, 2, MAX_UNITS) for size in described["sizes"])
+        table_size, row_size = sizes
+        dict(described["provenance"])  # checks it
+        for name, vector in (("trunk.0.weight", "observation"), ("row_first.weight", "row")):
+            tensors[name] = place_columns(tensors[name], vector, described.get("reads"))
+        with torch.device("meta"):  # allocate no memory until the sizes are known to match the weights
+            return GenerationNetwork(table_size, row_size)
+
+    network, described = FORMAT.read(path, build)
+    return network, described["provenance"]
 
 
 class GenerationBot(NamedObject):
@@ -40,7 +122,6 @@ class GenerationBot(NamedObject):
     knock : ``"value"`` knocks when the network rates it highest; ``"simple"`` as soon as possible, with the
         discard of the highest value (an ablation that measures the evaluation of hands alone); default: as in
         the training that wrote the file.
-    name : the bot's name in results; default: the file's name without its ending, or ``"generation"``.
     dtype : the precision of the network.
     """
 
@@ -48,16 +129,14 @@ class GenerationBot(NamedObject):
         self,
         weights: str | Path | GenerationNetwork | None = None,
         knock: str | None = None,
-        name: str | None = None,
         dtype: torch.dtype = torch.float32,
     ) -> None:
         provenance: dict[str, Any] = {}
         if isinstance(weights, GenerationNetwork):
-            network = weights
+            network, self.name = weights, SHIPPED.stem
         else:
-            network, provenance = load_network(SHIPPED if weights is None else weights)
-            name = name or (None if weights is None else Path(weights).stem)
-        self.name = name or "generation"
+            path = SHIPPED if weights is None else Path(weights)
+            (network, provenance), self.name = load_network(path), path.stem
         self.knock = check_choice("knock", knock or provenance.get("knock", KNOCKS[0]), KNOCKS)
         self.dtype = dtype
         self.network = GenerationNetwork(*network.sizes).to(dtype).eval()
@@ -81,7 +160,6 @@ class GenerationBot(NamedObject):
         return cls(weights, knock)
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         actions = np.empty(len(view), np.int64)
         discarding = are_discarding(view.array)
         for phase in (False, True):

@@ -28,12 +28,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gin_env import estimators
 from gin_env.agents.hand_strength.features import HITS, hand_features
-from gin_env.agents.hand_strength.weights import find_network, trained_with
+from gin_env.agents.registry import BOTS
 from gin_env.agents.simple import simple_draw
 from gin_env.estimators.risk import discard_risks
 from gin_env.game.cards import card_bit, lowest_card, pick_card
@@ -44,6 +46,13 @@ from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_number
 from gin_env.support.compilation import kernel
 from gin_env.support.specs import NamedObject
+from gin_env.support.tensor_files import NetworkFormat, TensorFileError
+
+if TYPE_CHECKING:
+    from gin_env.agents.hand_strength.networks import HandStrength
+
+FORMAT = NetworkFormat("hand-strength network", "2", "python -m research train hand-strength")
+"""The metadata name the network's ``architecture``."""
 
 Rate = Callable[[PlayerView, np.ndarray, np.ndarray, np.ndarray, bool], np.ndarray]
 
@@ -77,7 +86,6 @@ class OffensiveBot(NamedObject):
         self._estimator = estimators.resolve(estimator or trained_with(network, self.training))
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         actions = np.empty(len(view), np.int64)
         for first in range(0, len(view), BATCH_SIZE):
             batch = view[first : first + BATCH_SIZE]
@@ -119,16 +127,12 @@ class DefensiveBot(NamedObject):
         self._estimator = estimators.resolve(estimator)
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         return choose_actions(view, self.values, unmelded_only=True)
 
     def values(
         self, view: PlayerView, owners: np.ndarray, cards: np.ndarray, hands: np.ndarray, exact: bool = False
     ) -> np.ndarray:
-        """Return the negative risk of each discard, float32 (k,), with or without `exact`.
-
-        Parameters are those of `values_of` in `choose_actions`.
-        """
+        """Return the negative risk of each discard, float32 (k,), with or without `exact`."""
         return -discard_risks(self._estimator.estimate(view))[owners, cards]
 
 
@@ -155,10 +159,7 @@ class BalancedBot(OffensiveBot):
     def values(
         self, view: PlayerView, owners: np.ndarray, cards: np.ndarray, hands: np.ndarray, exact: bool = False
     ) -> np.ndarray:
-        """Return value minus weighted risk of each discard: float32 (k,), or float64 if `exact`.
-
-        Parameters are those of `values_of` in `choose_actions`.
-        """
+        """Return value minus weighted risk of each discard: float32 (k,), or float64 if `exact`."""
         estimates = self._estimator.estimate(view)
         risks = discard_risks(estimates)[owners, cards]
         return self.hand_values(estimates, owners, hands, exact) - np.float32(self.risk_weight) * risks
@@ -184,7 +185,10 @@ def choose_actions(view: PlayerView, values_of: Rate, unmelded_only: bool) -> np
     count = _write_candidates(view.array, unmelded_only, owners, cards, hands)
     owners, cards, hands = owners[:count], cards[:count], hands[:count]
     values = values_of(view, owners, cards, hands, False).astype(np.float64)
-    close = np.flatnonzero(_count_close(owners, values, len(view)) > 1)
+    best = np.full(len(view), -np.inf)
+    np.maximum.at(best, owners, values)
+    num_close = np.bincount(owners[values > best[owners] - CLOSE], minlength=len(view))
+    close = np.flatnonzero(num_close > 1)
     if len(close):
         again = np.isin(owners, close)
         renumbered = np.searchsorted(close, owners[again])
@@ -196,19 +200,11 @@ def choose_actions(view: PlayerView, values_of: Rate, unmelded_only: bool) -> np
     return actions
 
 
-def _count_close(owners: np.ndarray, values: np.ndarray, views: int) -> np.ndarray:
-    """Return how many discards of each view are `CLOSE` to its best one, itself included: int64 (views,)."""
-    best = np.full(views, -np.inf)
-    np.maximum.at(best, owners, values)
-    return np.bincount(owners[values > best[owners] - CLOSE], minlength=views)
-
-
 @kernel
 def _write_draws(views, actions):
     """Write the draws, and -1 for views that must discard; return the maximum number of their discards."""
     most = 0
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         if view.public.phase == DISCARD:
             actions[index] = -1
             most += view.public.rules.hand_size + 1
@@ -221,8 +217,7 @@ def _write_draws(views, actions):
 def _write_candidates(views, unmelded_only, owners, cards, hands):
     """Write owner, card and remaining hand of each candidate discard; return their number."""
     row = 0
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         hand = np.int64(view.private.hand)
         allowed = discards_allowed(view.public, view.private)
         unmelded = unmelded_cards(hand) & allowed
@@ -241,11 +236,46 @@ def _write_candidates(views, unmelded_only, owners, cards, hands):
 def _write_best(views, owners, cards, hands, values, chosen):
     """Write the action of highest value for each view; ties are broken at random."""
     row = 0
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         best, highest = np.int64(0), _LOWEST
         while row < len(owners) and owners[row] == index:
             best, highest = keep_best(best, highest, cards[row], values[row])
             row += 1
         card = pick_card(best, view.random)
         chosen[index] = discard_or_knock(np.int64(view.private.hand), card, view.public.knock_limit)
+
+
+# --- Files of networks ----------------------------------------------------------------------------------
+
+
+def load_network(path: str | Path) -> tuple[HandStrength, dict[str, Any]]:
+    """Return (network, metadata) from a file. Raises as `gin_env.support.tensor_files.read_tensors` does."""
+
+    def build_described(metadata: dict[str, Any], _: object) -> HandStrength:
+        from gin_env.agents.hand_strength.networks import build
+
+        return build(metadata["architecture"])
+
+    return FORMAT.read(path, build_described)
+
+
+def find_network(network: str | Path) -> tuple[HandStrength, dict[str, Any]]:
+    """Return (network, metadata) of a packaged network or a ``.safetensors`` file.
+
+    Raises TypeError, FileNotFoundError, TensorFileError, or ValueError for an unknown name.
+    """
+    return load_network(BOTS.file("offensive", "network", network))
+
+
+def trained_with(network: str | Path, metadata: dict[str, Any]) -> str:
+    """Return the name of the estimator used to train a network.
+
+    Raises TensorFileError if the metadata do not contain it.
+    """
+    data = metadata.get("data")
+    estimator = data.get("estimator") if isinstance(data, dict) else None
+    if not isinstance(estimator, str):
+        raise TensorFileError(
+            f"the network {network} does not say which estimator it was trained with; pass one as estimator="
+        )
+    return estimator

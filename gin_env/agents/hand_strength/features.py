@@ -21,20 +21,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.game.cards import KINGS, NUM_CARDS, card_bit, count_cards
+from gin_env.game.cards import KINGS, NUM_CARDS, card_bit, card_columns, count_cards
 from gin_env.game.hands import meld_completions, unmelded_cards
 from gin_env.game.melds import min_deadwood, ranks_held_thrice, run_cards
+from gin_env.support.checks import check_choice
 from gin_env.support.compilation import kernel
 
 MACRO_FEATURES = ("deadwood", "sets", "runs", "hits")
 HITS = ("any-meld", "arrangement")
 """Ways to count hits: by the melds that a card would be part of, or by the best arrangement with it."""
-
-
-@kernel
-def hit_count(hand: int) -> int:
-    """Return the number of cards outside the hand that would complete or extend a meld with it."""
-    return count_cards(meld_completions(hand))
 
 
 @kernel
@@ -58,7 +53,7 @@ def write_macro_features(hand: int, by_arrangement: bool, row: np.ndarray) -> No
     row[0] = min_deadwood(hand)
     row[1] = count_cards(ranks_held_thrice(hand))
     row[2] = count_cards(runs & ~((runs & ~np.int64(KINGS)) << 1))  # each run has one lowest card
-    row[3] = arrangement_hit_count(hand) if by_arrangement else hit_count(hand)
+    row[3] = arrangement_hit_count(hand) if by_arrangement else count_cards(meld_completions(hand))
 
 
 def hand_features(hands: np.ndarray, hits: str = HITS[0]) -> tuple[np.ndarray, np.ndarray]:
@@ -67,18 +62,13 @@ def hand_features(hands: np.ndarray, hits: str = HITS[0]) -> tuple[np.ndarray, n
     x, float32 (n, 52), is 1 for each card held. m, float32 (n, 4), holds the `MACRO_FEATURES`; `hits` is the
     way to count hits, one of `HITS`. Raises ValueError for an unknown way.
     """
-    if hits not in HITS:
-        raise ValueError(f"hits must be one of {', '.join(HITS)}, not {hits!r}")
-    x = np.empty((len(hands), NUM_CARDS), np.float32)
+    check_choice("hits", hits, HITS)
     macro = np.empty((len(hands), len(MACRO_FEATURES)), np.float32)
-    _write_features(hands, hits == "arrangement", x, macro)
-    return x, macro
+    _write_macro_features(hands, hits == "arrangement", macro)
+    return card_columns(hands).astype(np.float32), macro
 
 
 @kernel
-def _write_features(hands, by_arrangement, x, macro):
+def _write_macro_features(hands, by_arrangement, macro):
     for index in range(len(hands)):
-        hand = np.int64(hands[index])
-        for card in range(NUM_CARDS):
-            x[index, card] = hand >> card & 1
-        write_macro_features(hand, by_arrangement, macro[index])
+        write_macro_features(np.int64(hands[index]), by_arrangement, macro[index])

@@ -37,6 +37,7 @@ from torch.nn import functional
 
 from gin_env.agents.hand_strength.features import MACRO_FEATURES
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
+from gin_env.support.checks import check_choice
 
 HIDDEN = 16
 FILTER_WIDTHS = (2, 3, 4)
@@ -177,8 +178,7 @@ ARCHITECTURES: dict[str, Callable[[], HandStrength]] = {
 
 def build(architecture: str, seed: int = 0) -> HandStrength:
     """Return a network with random weights. Raises ValueError for an unknown architecture."""
-    if architecture not in ARCHITECTURES:
-        raise ValueError(f"unknown architecture {architecture!r}; choose from {', '.join(ARCHITECTURES)}")
+    check_choice("architecture", architecture, ARCHITECTURES)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return ARCHITECTURES[architecture]()

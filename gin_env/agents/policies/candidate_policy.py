@@ -123,11 +123,6 @@ class CandidatePolicyBot(NamedObject):
         rules, episode = check_training(training_of(model), network.reads_memory)
         return cls(copy.deepcopy(network).cpu().eval(), rules, deterministic, name, episode)
 
-    @property
-    def is_its_network(self) -> bool:
-        """Whether it plays the likeliest action of its network, which sees the scores and no memory."""
-        return self.deterministic and self.sees_scores and not self.network.reads_memory
-
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`. Warns under rules other than those used in training."""
         self._check_rules(view)

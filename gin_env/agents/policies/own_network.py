@@ -1,7 +1,7 @@
 """Networks of the user's own classes: their files, and the bot that plays one.
 
 A file holds the weights, the class's name, the arguments that make it, and a description of the training. It
-holds no code: the class is found by its name, which the user writes (`gin_env.agents.own`).
+holds no code: the class is found by its name, which the user writes.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ import os
 import sys
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from gin_env.agents.policies.policy import PolicyBot, describe_training
 from gin_env.agents.registry import OWN_NETWORK
@@ -94,20 +92,15 @@ def _check_shapes(network: nn.Module, training: dict[str, Any]) -> None:
     """Raise ValueError unless the network maps the observation of its training to logits."""
     num_inputs = len(find_parts("observation", training["reads"]))
     num_inputs += NUM_ACTIONS * bool(getattr(network, "reads_mask", False))
-    inputs = torch.from_numpy(np.zeros((2, num_inputs), np.float32))
+    expected = f"{type(network).__name__} must map (n, {num_inputs}) to logits (n, {NUM_ACTIONS})"
     try:
         with torch.no_grad():
-            logits = network(inputs)
+            logits = network(torch.zeros(2, num_inputs))
     except (RuntimeError, TypeError) as error:
-        raise ValueError(
-            f"{type(network).__name__} must map (n, {num_inputs}) to logits (n, {NUM_ACTIONS}): {error}"
-        ) from error
+        raise ValueError(f"{expected}: {error}") from error
     if not isinstance(logits, torch.Tensor) or logits.shape != (2, NUM_ACTIONS):
         shape = tuple(logits.shape) if isinstance(logits, torch.Tensor) else type(logits).__name__
-        raise ValueError(
-            f"{type(network).__name__} must map (n, {num_inputs}) to logits (n, {NUM_ACTIONS}), "
-            f"not (2, {num_inputs}) to {shape}"
-        )
+        raise ValueError(f"{expected}, not (2, {num_inputs}) to {shape}")
 
 
 def _module(kind: type) -> str:

@@ -7,7 +7,7 @@
 
 An estimator (`gin_env.estimators`) gives the probability of each card. A belief samples whole hands, with
 the cards of a meld together: those of the estimator are weighted by their shape
-(`gin_env.agents.search.shapes`). `sample` and `worlds` assume an opponent that plays like ``policy``.
+(`gin_env.agents.search.small_networks`). `sample` and `worlds` assume an opponent that plays like ``policy``.
 
 Results: docs/results/search.md, "Beliefs".
 """
@@ -23,9 +23,7 @@ import numpy as np
 
 from gin_env import estimators
 from gin_env.agents.search.dealing import PAST, propose_worlds, read_past, resampled, write_worlds
-from gin_env.agents.search.opponents import MODELS
-from gin_env.agents.search.shapes import HandShapes
-from gin_env.agents.search.small_networks import packaged_networks
+from gin_env.agents.search.small_networks import MODELS, HandShapes, packaged_networks
 from gin_env.batch import Games
 from gin_env.estimators.base import Estimator, NeedsHands
 from gin_env.game.cards import cards_of
@@ -107,6 +105,10 @@ class Worlds:
     ----------
     count : number of worlds in a round.
     estimate : the estimate for the view, float (52,); by default the belief's estimator computes it.
+
+    Attributes
+    ----------
+    view : the `VIEW` record that the worlds are consistent with.
     """
 
     def __init__(
@@ -120,11 +122,11 @@ class Worlds:
         if len(view) != 1 or view.array["public"]["phase"][0] == OVER:
             raise ValueError("view must be one view of a hand in progress")
         self._belief, self._random = belief, random
-        self._view = view.array[0].copy()
+        self.view = view.array[0].copy()
         pasts = np.zeros(1, PAST)
         _read_past(view.array, pasts)
         self._past = pasts[0]
-        self._hand_size = int(self._view["public"]["rules"]["hand_size"])
+        self._hand_size = int(self.view["public"]["rules"]["hand_size"])
         estimate = belief.estimator.estimate(view)[0] if estimate is None else estimate
         chances = estimate.astype(np.float64).clip(MIN_ESTIMATE, MAX_ESTIMATE)
         self._odds = chances / (1 - chances)
@@ -134,11 +136,6 @@ class Worlds:
         self._count = count
         self._begin(count)
         self._used = False
-
-    @property
-    def view(self) -> np.void:
-        """The `VIEW` record that the worlds are consistent with."""
-        return self._view
 
     def with_hand(self, hand: int) -> np.ndarray:
         """Return the unseen cards in the stock, for this hand and then in each world: int8 (1 + n, k)."""
@@ -155,7 +152,7 @@ class Worlds:
     def worlds(self) -> np.ndarray:
         """Return the current worlds with reshuffled stocks: `STATE` records (n,)."""
         states = np.zeros(len(self._held), STATE)
-        write_worlds(self._view, self._past, self._held, self._stock, self._key(), states)
+        write_worlds(self.view, self._past, self._held, self._stock, self._key(), states)
         return states
 
     def _begin(self, count: int) -> None:
@@ -165,7 +162,7 @@ class Worlds:
         held, stock = (np.empty((proposed, places), np.int8) for places in self._num_places)
         propose_worlds(self._past, self._hand_size, self._odds, self._key(), held, stock)
         if shapes is not None:
-            chosen = resampled(shapes(self._view, stock), count, self._random)
+            chosen = resampled(shapes(self.view, stock), count, self._random)
             held, stock = held[chosen], stock[chosen]
         self._held, self._stock = held, stock
 

@@ -65,7 +65,6 @@ class BestResponseBot(SearchBot):
         self.trust = check_number("trust", trust, 0, 1)
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         if not len(view):
             return np.empty(0, np.int64)
         tried = self.likeliest(view)
@@ -146,7 +145,7 @@ class WeightedWorlds(Worlds):
         weights = self.log_likelihoods() + np.log(self._odds)[self._stock].sum(axis=1)
         chosen = resampled(self.trust * (weights - weights.max()), self._num_worlds, self._random)
         states = np.zeros(self._num_worlds, STATE)
-        write_worlds(self._view, self._past, self._held[chosen], self._stock[chosen], self._key(), states)
+        write_worlds(self.view, self._past, self._held[chosen], self._stock[chosen], self._key(), states)
         return states
 
     def log_likelihoods(self) -> np.ndarray:
@@ -157,7 +156,7 @@ class WeightedWorlds(Worlds):
         views = np.zeros(len(self._held) * num_acts, VIEW)
         taken, possible = np.empty(len(views), np.int64), np.empty(len(views), np.int64)
         _write_past_views(
-            self._view, self._past, self._held, self._stock, np.zeros(1, STATE), views, taken, possible
+            self.view, self._past, self._held, self._stock, np.zeros(1, STATE), views, taken, possible
         )
         _draw_random_numbers(views, self._key())
         same = self.bot.act(PlayerView.of_array(views)) == taken

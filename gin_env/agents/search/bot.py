@@ -27,10 +27,15 @@ from gin_env.agents.policies.candidate_network import find_policy_of_games
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policies.improved_policy import ImprovedPolicyBot
 from gin_env.agents.search.belief import Belief, Worlds, after, mean_and_error, points_of_hand
-from gin_env.agents.search.opponents import MODELS, UNKNOWN, OpponentModels, estimators_for
 from gin_env.agents.search.rollouts import RolloutPlayers
-from gin_env.agents.search.shapes import HandShapes
-from gin_env.agents.search.small_networks import packaged_networks
+from gin_env.agents.search.small_networks import (
+    MODELS,
+    UNKNOWN,
+    HandShapes,
+    OpponentModels,
+    estimators_for,
+    packaged_networks,
+)
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.match_odds import chances_after
 from gin_env.game.rules import Rules
@@ -77,7 +82,7 @@ class SearchBot(NamedObject):
         candidates, trained by ``examples/ppo.py``, or the name of a bundled one. The bot ``policy`` improves
         its discards before it proposes them, but not in the rollouts.
     opponent : the bot that plays the other side in rollouts, neither a program nor a search; None for
-        `policy`. ``"unknown"`` for one of `gin_env.agents.search.opponents.MODELS`: each is assumed in a
+        `policy`. ``"unknown"`` for one of `gin_env.agents.search.small_networks.MODELS`: each is assumed in a
         share of the worlds, which is its probability after what the opponent has done in the game.
     estimator : gives the worlds, see `gin_env.agents.search.belief.Belief`; it should be trained on games of
         the same opponent. None for a packaged one: that of the model with the opponent's name, whatever its
@@ -106,7 +111,7 @@ class SearchBot(NamedObject):
         if policy == "policy":
             self.policy: ImprovedPolicyBot | CandidatePolicyBot = ImprovedPolicyBot()
         else:
-            self.policy = CandidatePolicyBot(find_policy_of_games(policy, match_values=True))
+            self.policy = CandidatePolicyBot(find_policy_of_games(policy))
         self.samples = check_integer("samples", samples, 2, 1 << 20)
         self.budget_ms = None if budget_ms is None else check_number("budget_ms", budget_ms, 0, 1e9)
         self.turns = check_integer("turns", turns, 1, 100)

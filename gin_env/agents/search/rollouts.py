@@ -86,7 +86,9 @@ def network_of(bot: Agent) -> CandidateScorer | None:
     """Return the network that a bot plays like, of ``policy`` its first one; None for another kind of bot."""
     if type(bot) is ImprovedPolicyBot:
         bot = bot.policy
-    return bot.network if type(bot) is CandidatePolicyBot and bot.is_its_network else None
+    if type(bot) is not CandidatePolicyBot or not bot.deterministic or not bot.sees_scores:
+        return None
+    return None if bot.network.reads_memory else bot.network
 
 
 class RolloutPlayers:
@@ -364,8 +366,7 @@ def _play_policy(
 
 @kernel
 def _write_logits(network, views, logits, actions) -> None:
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         num_rows = score_candidates(network, view.public, view.private, np.int64(view.player))
         actions[index] = NO_ACTION
         actions[index, :num_rows] = network.room.actions[:num_rows]

@@ -1,4 +1,4 @@
-"""Fitting the network to the returns of tried decisions.
+"""Experience, the returns of the decisions tried in positions, and fitting the network to it.
 
 The loss has two parts. The first compares the candidates of one position, because their differences decide
 the play: it is the squared error of the values after subtracting the position's mean, which removes the luck
@@ -9,24 +9,88 @@ the features of candidates do not depend on suits.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import permutations
+from pathlib import Path
 
 import numpy as np
 import torch
 
-from gin_env.agents.generations.network import GenerationNetwork, observe
+from gin_env.agents.generations.bot import GenerationNetwork, observe
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
-from gin_env.observations.candidates import new_arrays
+from gin_env.observations.candidates import DISCARD_ROWS, DRAW_ROWS, new_arrays
 from gin_env.observations.observation import NUM_PLANES
-from gin_env.observations.views import PlayerView
-from gin_env.training.generations.experience import Experience
+from gin_env.observations.views import VIEW, PlayerView
+from gin_env.support.array_files import ArrayFileError, ArrayFormat
 
 MEAN_WEIGHT = 0.3
 LARGEST_STEP = 1.0
 """Norm to which gradients are clipped."""
 _SUIT_ORDERS = torch.tensor(list(permutations(range(NUM_SUITS))))
 PLANES_SIZE = NUM_PLANES * NUM_CARDS
+
+UNTRIED = np.float32(np.nan)
+_PARTS = ("draw", "discard")
+_VIEW_FIELDS = str(VIEW.descr)
+"""The layout of the `VIEW` records, stored with them to detect files of another layout."""
+FORMAT = ArrayFormat(
+    kind="experience",
+    version=1,
+    arrays={
+        "draw_views": (np.uint8, ("draws", VIEW.itemsize)),
+        "draw_returns": (np.float32, ("draws", DRAW_ROWS, 2)),
+        "discard_views": (np.uint8, ("discards", VIEW.itemsize)),
+        "discard_returns": (np.float32, ("discards", DISCARD_ROWS, 2)),
+    },
+    described={"view": str},
+    command="gin-rummy train generations",
+)
+
+
+@dataclass(frozen=True)
+class Experience:
+    """Positions of one phase (all draws or all discards) and the returns of their candidates."""
+
+    views: np.ndarray
+    """`VIEW` records (n,)."""
+    returns: np.ndarray
+    """float32 (n, rows, 2): the learner's points / 100 at the end of the hand; NaN for untried candidates."""
+
+    def __len__(self) -> int:
+        return len(self.views)
+
+
+def join(parts: Sequence[tuple[Experience, Experience]]) -> tuple[Experience, Experience]:
+    """Return the draw positions and the discard positions of several parts, each in one."""
+    draws, discards = (
+        Experience(np.concatenate([one.views for one in each]), np.concatenate([one.returns for one in each]))
+        for each in zip(*parts, strict=True)
+    )
+    return draws, discards
+
+
+def save_experiences(experiences: tuple[Experience, Experience], path: Path) -> None:
+    """Write the draw positions and the discard positions to a file (.npz)."""
+    arrays = {}
+    for name, experience in zip(_PARTS, experiences, strict=True):
+        arrays[f"{name}_views"] = experience.views.view(np.uint8).reshape(-1, VIEW.itemsize)
+        arrays[f"{name}_returns"] = experience.returns
+    FORMAT.write(path, arrays, {"view": _VIEW_FIELDS})
+
+
+def load_experiences(path: Path) -> tuple[Experience, Experience]:
+    """Return the draw positions and the discard positions that `save_experiences` wrote.
+
+    Raises FileNotFoundError if the file is missing, or ArrayFileError if it cannot be used.
+    """
+    arrays, metadata = FORMAT.read(path)
+    if metadata["view"] != _VIEW_FIELDS:
+        raise ArrayFileError(f"{path} holds views of another release; remove it and play them again")
+    draws, discards = (
+        Experience(arrays[f"{name}_views"].view(VIEW)[:, 0], arrays[f"{name}_returns"]) for name in _PARTS
+    )
+    return draws, discards
 
 
 def fit(

@@ -28,16 +28,14 @@ import torch
 
 from gin_env import agents
 from gin_env.agents.base import Agent
-from gin_env.agents.generations.bot import GenerationBot
-from gin_env.agents.generations.network import GenerationNetwork, load_network, save_network
+from gin_env.agents.generations.bot import GenerationBot, GenerationNetwork, load_network, save_network
 from gin_env.matches.matches import MatchResult, play_match
 from gin_env.matches.provenance import describe_bot
 from gin_env.support.checks import check_integer
 from gin_env.support.files import write_json
 from gin_env.support.threads import torch_threads
 from gin_env.support.workers import Workers, opened
-from gin_env.training.generations.experience import Experience, load_experiences, save_experiences
-from gin_env.training.generations.fit import fit
+from gin_env.training.generations.fit import Experience, fit, join, load_experiences, save_experiences
 from gin_env.training.generations.rollouts import Search, gather
 from gin_env.training.settings import HAS_BFLOAT16
 
@@ -234,8 +232,7 @@ def remember(
     (folder / f"experience-{number - settings.memory}.npz").unlink(missing_ok=True)
     first = max(number - settings.memory + 1, 1)
     parts = [load_experiences(folder / f"experience-{older}.npz") for older in range(first, number)]
-    draws, discards = zip(*parts, experiences, strict=True)
-    return Experience.join(draws), Experience.join(discards)
+    return join([*parts, experiences])
 
 
 def passes_gate(champion: dict[str, float], successor: dict[str, float], shares: dict[str, float]) -> bool:
@@ -264,10 +261,7 @@ def gather_experience(
         (players[-1], opponents, settings, seed, part)
         for part in range(max(settings.hands // settings.hands_per_part, 1))
     ]
-    parts = list(_results(workers, gather_part, tasks, "gathering", progress))
-    return Experience.join([draws for draws, _ in parts]), Experience.join(
-        [discards for _, discards in parts]
-    )
+    return join(list(_results(workers, gather_part, tasks, "gathering", progress)))
 
 
 def evaluate(

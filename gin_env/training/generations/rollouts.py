@@ -26,7 +26,7 @@ from gin_env.game.cards import NUM_CARDS
 from gin_env.game.state import DISCARD, STOCK_ONLY
 from gin_env.observations.candidates import DISCARD_ROWS, DRAW_ROWS, NO_ACTION, new_arrays
 from gin_env.observations.views import PlayerView
-from gin_env.training.generations.experience import UNTRIED, Experience
+from gin_env.training.generations.fit import UNTRIED, Experience
 
 _KNOCKS = slice(KNOCK, KNOCK + NUM_CARDS)
 
@@ -186,15 +186,10 @@ class _Explorer:
         self.bot, self.random, self.share = bot, random, share
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
         actions = np.array(self.bot.act(view))
         astray = np.flatnonzero(self.random.random(len(view)) < self.share)
-        actions[astray] = _random_actions(view[astray].masks(), self.random)
+        masks = view[astray].masks()
+        numbers = self.random.random(masks.shape) * (masks != 0)
+        numbers[:, _KNOCKS] *= 1e-9  # never a knock if another action is legal
+        actions[astray] = numbers.argmax(axis=1)
         return actions
-
-
-def _random_actions(masks: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Return int64 (k,): a random legal action for each mask (k, 107); never a knock if another is legal."""
-    numbers = random.random(masks.shape) * (masks != 0)
-    numbers[:, _KNOCKS] *= 1e-9
-    return numbers.argmax(axis=1)

@@ -9,7 +9,7 @@ import numpy as np
 
 from gin_env import agents, estimators
 from gin_env.game.cards import card_columns
-from gin_env.training.estimators import figures
+from gin_env.training.estimators import evaluation as figures
 from gin_env.training.estimators.evaluation import Evaluation, estimate_along, evaluate_estimators
 from gin_env.training.estimators.metrics import METRICS, measure
 from gin_env.training.estimators.positions import Positions

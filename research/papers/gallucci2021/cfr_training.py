@@ -2,7 +2,7 @@
 
 The bundled table has a million iterations. Other tables are trained ten times as long, with three seeds; the
 paper trained for a week. The abstraction ``dealt`` is the paper's with the number of cards dealt instead of
-three stages (`gin_env.agents.cfr.dealt_sets`). Its tables are trained, not interpolated. The run's folder
+three stages (`gin_env.agents.cfr.paper_sets`). Its tables are trained, not interpolated. The run's folder
 keeps their checkpoints.
 """
 
@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from gin_env.agents.cfr.bot import CfrBot, CfrPlusBot
-from gin_env.agents.cfr.table import StrategyTable
+from gin_env.agents.cfr.bot import CfrBot, CfrPlusBot, StrategyTable
 from research.recipes.cfr.trainer import CFRSettings, CFRTrainer, train_table
 from research.reproduce.experiment import V4, Run, named, percent
 from research.reproduce.tables import Row

@@ -20,8 +20,8 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.agents.cfr import paper_sets
+from gin_env.agents.cfr.bot import StrategyTable
 from gin_env.agents.cfr.paper_sets import DEALT_COUNTS, FIRST_DEALT, STAGES
-from gin_env.agents.cfr.table import StrategyTable
 
 MAPPINGS = ("hard", "linear", "harmonic")
 MIDDLES = (25.0, 35.5, 45.5)
@@ -64,7 +64,7 @@ def interpolate(table: StrategyTable, mapping: str) -> StrategyTable:
             f"not {table.metadata['abstraction']!r}"
         )
     weights = stage_weights(mapping)
-    first_draw, first_knock = paper_sets.FIRST_DRAW_SET, paper_sets.FIRST_KNOCK_SET
+    first_draw, first_knock = paper_sets.first_draw_set(STAGES), paper_sets.first_knock_set(STAGES)
     discards = table.strategy[:first_draw].reshape(52, STAGES, -1)
     draws = table.strategy[first_draw:first_knock].reshape(STAGES + 1, -1)
     mapped = np.concatenate(

@@ -14,10 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.agents.hand_strength.bots import OffensiveBot, choose_actions
+from gin_env.agents.hand_strength.bots import (
+    FORMAT,
+    OffensiveBot,
+    choose_actions,
+    find_network,
+    load_network,
+)
 from gin_env.agents.hand_strength.features import HITS, hand_features
 from gin_env.agents.hand_strength.networks import HandStrength
-from gin_env.agents.hand_strength.weights import find_network, load_network, save_network
 from gin_env.observations.views import PlayerView
 from research.papers.truong2021.authors_files import (
     LOSSES,
@@ -89,7 +94,7 @@ def convert(run: Run, name: str) -> Path:
     source, folder = SOURCES[name], run.checkout(REPOSITORY_002, SAMPLE)
     network = authors_network(source.architecture, read_checkpoint(folder / source.checkpoint))
     path = run.folder / f"{name}.safetensors"
-    save_network(path, network, {"architecture": source.architecture, **FEATURES})
+    FORMAT.write(path, network, {"architecture": source.architecture, **FEATURES})
     return path
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gin_env.agents.hand_strength.bots import OffensiveBot
-from gin_env.agents.hand_strength.weights import find_network
+from gin_env.agents.hand_strength.bots import OffensiveBot, find_network
 from gin_env.agents.registry import BOTS
 from gin_env.batch import Games
 from gin_env.estimators.risk import discard_risks

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gin_env.agents import Agent
-from gin_env.agents.hand_strength.bots import OffensiveBot
-from gin_env.agents.hand_strength.weights import load_network, save_network
+from gin_env.agents.hand_strength.bots import FORMAT, OffensiveBot, load_network
 from gin_env.agents.paper import PAPER_BOTS
 from gin_env.matches.matches import MatchResult
 from gin_env.support.plots import BLUE, GREEN, ORANGE, new_figure, save_figure
@@ -110,7 +109,7 @@ def network_rows(
             run.say(f"training {label}")
             trainer = train(states, settings)
             validated = validation_match(trainer, run.size(VALIDATION_GAMES, 20)).win_rate
-            save_network(path, trainer.network, trainer.describe() | {"validated": validated})
+            FORMAT.write(path, trainer.network, trainer.describe() | {"validated": validated})
         training = load_network(path)[1]
         row = network_row(play_network(run, path, label), network=name, seed=settings.seed)
         rows.append(row | losses_row(training, by_epoch=True) | {"validated": percent(training["validated"])})
@@ -216,7 +215,7 @@ def networks_by_epoch(
             trainer.save_checkpoint(checkpoint)
             run.say(f"{label}: epoch {trainer.epoch}, error {trainer.validation_losses[-1]:.1f}")
         if not path.exists():
-            save_network(path, trainer.network, trainer.describe())
+            FORMAT.write(path, trainer.network, trainer.describe())
         yield epoch, path
 
 

@@ -101,7 +101,7 @@ def learn_discard(states, player, candidates, random, strategy, regrets) -> None
         remaining &= remaining - 1
         numbers[count] = discard_set_of(strategy.abstraction, public, private, player, card)
         before[count] = strategy.probabilities[numbers[count]]
-        action = discard_or_knock_by_strategy(public, private, player, card, random, strategy)
+        action = discard_or_knock_by_strategy(public, private, player, card, random, strategy, -1)
         values[count] = probe(states, action, player, strategy)
         total += before[count]
         mean += before[count] * values[count]

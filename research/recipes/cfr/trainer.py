@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from gin_env.agents.cfr.abstractions import CANDIDATES, DEFAULT_CANDIDATES, KINDS, number_of_sets
+from gin_env.agents.cfr.bot import StrategyTable
 from gin_env.agents.cfr.strategy import Strategy
-from gin_env.agents.cfr.table import StrategyTable
 from gin_env.game.rules import Rules
 from gin_env.game.state import STATE
 from gin_env.game.streams import check_seed

@@ -16,8 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from gin_env.agents.hand_strength.bots import OffensiveBot
-from gin_env.agents.hand_strength.weights import save_network
+from gin_env.agents.hand_strength.bots import FORMAT, OffensiveBot
 from gin_env.game.rules import Rules
 from gin_env.matches.matches import MatchResult, play_match
 from gin_env.support.checks import check_integer
@@ -70,6 +69,6 @@ def validation_match(trainer: HandStrengthTrainer, games: int | None = None) -> 
     rules = Rules.parse(trainer.data.metadata.get("rules", "eaai"))
     with TemporaryDirectory() as folder:
         path = Path(folder) / "candidate.safetensors"
-        save_network(path, trainer.network, trainer.describe())
+        FORMAT.write(path, trainer.network, trainer.describe())
         bot = OffensiveBot(str(path))
         return play_match(bot, "simple", games or VALIDATION_GAMES, VALIDATION_SEED, rules=rules)

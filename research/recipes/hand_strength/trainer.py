@@ -27,9 +27,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from gin_env.agents.hand_strength.bots import FORMAT
 from gin_env.agents.hand_strength.features import HITS, hand_features
 from gin_env.agents.hand_strength.networks import HandStrength
-from gin_env.agents.hand_strength.weights import FORMAT
 from gin_env.game.streams import check_seed
 from gin_env.support.checks import check_choice, check_integer
 from gin_env.support.tensor_files import TensorFileError, read_tensors, write_tensors
