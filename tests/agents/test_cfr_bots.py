@@ -118,6 +118,15 @@ def test_early_knock_overrules_the_table():
         assert agents.make("fitness-cfr", early_knock=early_knock, table=table).act(view)[0] == action
 
 
+def test_table_says_from_which_cards_its_bot_discards():
+    paper = packaged_table("paper")
+    table = StrategyTable(paper.strategy, paper.metadata | {"candidates": "all"})
+    assert agents.make("cfr", table=table).candidates == "all"
+    assert agents.make("cfr", table=table, candidates="near").candidates == "near"
+    unsaid = {key: value for key, value in paper.metadata.items() if key != "candidates"}
+    assert agents.make("cfr", table=StrategyTable(paper.strategy, unsaid)).candidates == "least"
+
+
 # --- Tables -------------------------------------------------------------------------------------------
 
 
