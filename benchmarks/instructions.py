@@ -75,6 +75,7 @@ def count(workloads: list[str]) -> dict[str, Any]:
         raise CannotCountError(f"the baseline is for x86_64, this is {platform.machine()}")
     environment = {
         **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]),
         "PYTHONHASHSEED": "0",
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",

@@ -193,6 +193,35 @@ def test_csv_and_figures_are_written(result, tmp_path):
 
 
 @pytest.mark.compiled
+def test_figure_shades_one_standard_error(result, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    drawn = []
+    monkeypatch.setattr(evaluation.plots, "save_figure", lambda figure, path, **options: drawn.append(figure))
+    evaluation.draw_metric(result, "log_loss", tmp_path / "figure.png")
+    (axes,) = drawn[0].axes
+    mean, error = result.mean("log_loss"), result.standard_error("log_loss")
+    for number, (line, shade) in enumerate(zip(axes.lines, axes.collections, strict=True)):
+        turns = line.get_xdata().astype(int)
+        np.testing.assert_allclose(line.get_ydata(), mean[number, turns])
+        corners = {tuple(point) for point in shade.get_paths()[0].vertices.round(9).tolist()}
+        for sign in (-1, 1):
+            ends = np.round(mean[number, turns] + sign * error[number, turns], 9)
+            assert set(zip(turns.tolist(), ends.tolist(), strict=True)) <= corners
+
+
+@pytest.mark.parametrize(
+    ("gains", "verdict"),
+    [
+        ([(1, 0.3), (2, 0.1), (3, 0.2)], "yes, at all 3 turns; smallest lead 0.1000 (turn 2)"),
+        ([(1, 0.3), (2, 0.0), (3, -0.1)], "not at turn 2, 3"),
+        ([], "no turn has enough samples"),
+    ],
+)
+def test_verdict_needs_a_lead_at_each_turn(gains, verdict):
+    assert evaluation._verdict(gains) == verdict
+
+
+@pytest.mark.compiled
 def test_command_prints_a_summary_and_writes_csv(tmp_path, monkeypatch, capsys):
     path = tmp_path / "table.csv"
     arguments = ["estimators", "uniform", "omniscient", "--games", "20", "--csv", str(path)]

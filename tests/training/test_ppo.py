@@ -354,6 +354,14 @@ def test_file_without_its_size_raises(tmp_path):
             load_candidate_policy(path)
 
 
+@pytest.mark.parametrize("boxes", [False, True])
+@pytest.mark.parametrize("double", [False, True])
+def test_most_points_cover_gin_against_eight_court_cards_and_two_nines(double, boxes):
+    """The dearest hand without a meld; doubled by a spade, and with the box of the hand."""
+    rules = Rules(gin_bonus=300, oklahoma=True, spades_double=double, box_bonus=40, immediate_boxes=boxes)
+    assert most_points(rules) >= (98 + 300) * (1 + double) + 40 * boxes
+
+
 def test_replacing_a_past_self_clears_only_its_results():
     league = new_league("simple", "random")
     random, network = np.random.default_rng(1), CandidateScorer(8)

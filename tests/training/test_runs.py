@@ -322,6 +322,23 @@ def test_minutes_of_training_leave_out_evaluations_and_compiling(tmp_path, monke
     assert resumed.minutes == pytest.approx(1)
 
 
+def test_logged_speed_is_that_of_the_last_update(tmp_path, monkeypatch):
+    now, speeds = [1000.0], []
+    monkeypatch.setattr("gin_env.training.ppo.time.monotonic", lambda: now[0])
+
+    def log(name, value, decisions):
+        if name == "speed/decisions_per_second":
+            speeds.append(value)
+
+    with PPORun(tiny(tmp_path / "run")) as run:
+        monkeypatch.setattr(run.board, "add_scalar", log)
+        for seconds, decisions in ((10, 500), (20, 400)):
+            now[0] += seconds
+            run.progress.decisions += decisions
+            run.end_update({})
+    assert speeds == [50, 20]
+
+
 def test_train_command_resumes_by_the_command_of_its_settings(tmp_path, monkeypatch):
     trained = []
     monkeypatch.setattr(ppo, "train", lambda given: trained.append(given) or SimpleNamespace(announce=list))
