@@ -14,8 +14,8 @@ class Opponent(NamedTuple):
     name: str
     level: str
     bot: str
-    rating: int | None
-    """Rating of the leaderboard, to the nearest ten; None if the bot has no entry."""
+    rating: int
+    """Rating of the leaderboard, to the nearest ten."""
 
     @property
     def available(self) -> bool:
@@ -29,7 +29,7 @@ OPPONENTS = (
     Opponent("Nora", "medium", "simple", 1520),
     Opponent("Theo", "hard", "tonic", 1670),
     Opponent("Vera", "very hard", "policy", 1820),
-    Opponent("Ada", "expert", "search", None),
+    Opponent("Ada", "expert", "search", 1860),
 )
 
 

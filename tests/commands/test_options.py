@@ -157,7 +157,7 @@ def test_compile_and_estimators_leave_nothing_out(monkeypatch):
     compared = []
     monkeypatch.setattr(
         "gin_env.training.estimators.evaluation.evaluate_estimators",
-        lambda names, *options: compared.extend(names) or SimpleNamespace(summary=str),
+        lambda names, *options: compared.extend(names) or SimpleNamespace(summary=str, save_csv=None),
     )
     assert CliRunner().invoke(app, ["estimators", "all"]).exit_code == 0
     assert compared == estimators.readings()

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hand_endings import Plain
 
-from gin_env import MatchResult, Rules, agents
-from gin_env.agents.turns import play_bot
-from gin_env.batch import Games
-from gin_env.matches import shards
+from gin_env import MatchResult, Rules, agents, play_match, records
 from gin_env.matches.differences import points_difference, win_rate_difference
 from gin_env.matches.intervals import deviations, mean_interval, win_rate_difference_interval
 from gin_env.matches.matches import DEAL_RESULT
@@ -99,23 +97,18 @@ def test_invalid_confidence_is_refused(difference):
         difference(FIRST, SECOND, 95)
 
 
-def decks_of(bot: agents.Agent) -> dict[tuple[int, int], bytes]:
-    """Return the deck of every hand in games 0 to 3 of seed 5, by game and hand number."""
-    table = Games(4, episode="game")
-    shards._start(table, table.everyone, np.arange(4), 5)
-    public, hidden = table.state["public"], table.state["hidden"]
-    decks, running = {}, table.everyone
-    while len(running):
-        for game in running.tolist():
-            key = game, int(public["hand_number"][game])
-            decks.setdefault(key, hidden["deck"][game].tobytes())
-        play_bot(table, bot, running)
-        running = running[~table.done[running]]
-    return decks
+def decks_of(bot: str | agents.Agent, path: Path) -> dict[tuple[int, int], tuple[int, ...]]:
+    """Return the deck of every hand in six games of seed 5 with different deals, by game and hand number."""
+    play_match(bot, bot, 12, 5, record=path)
+    return {
+        (game.number, number): hand.deck
+        for game in list(records.read(path))[::2]  # each deal is played twice
+        for number, hand in enumerate(game.hands)
+    }
 
 
-def test_seed_deals_the_same_decks_to_any_bots():
-    one, other = decks_of(Plain()), decks_of(agents.make("simple"))
+def test_seed_deals_the_same_decks_to_any_bots(tmp_path):
+    one, other = decks_of(Plain(), tmp_path / "one.jsonl"), decks_of("simple", tmp_path / "other.jsonl")
     shared = one.keys() & other.keys()
     assert len(shared) > 20
     assert all(one[key] == other[key] for key in shared)
