@@ -26,9 +26,9 @@ from gin_env.agents.generations import bot as generations  # noqa: E402
 from gin_env.agents.generations.bot import GenerationNetwork  # noqa: E402
 from gin_env.agents.hand_strength import bots as weights  # noqa: E402
 from gin_env.agents.hand_strength.networks import build  # noqa: E402
-from gin_env.estimators import ensemble, frequencies  # noqa: E402
-from gin_env.estimators.frequencies import Frequencies  # noqa: E402
+from gin_env.estimators import ensemble, turn_buckets  # noqa: E402
 from gin_env.estimators.registry import ESTIMATORS  # noqa: E402
+from gin_env.estimators.turn_buckets import Frequencies  # noqa: E402
 from gin_env.observations.parts import describe_parts  # noqa: E402
 from gin_env.support import array_files, tensor_files  # noqa: E402
 from gin_env.support.array_files import ArrayFileError, ArrayFormat  # noqa: E402
@@ -56,7 +56,7 @@ SMALL = ArrayFormat(
     command="make small",
 )
 ARRAY_READERS = {
-    "table of frequencies": (frequencies.FORMAT, Frequencies.load),
+    "table of frequencies": (turn_buckets.FORMAT, Frequencies.load),
     "ensemble table": (ensemble.FORMAT, ensemble.load_table),
     "strategy table": (strategy_table.FORMAT, StrategyTable.load),
     "experience": (experience.FORMAT, load_experiences),
