@@ -191,6 +191,11 @@ class Learner:
         chances = self.win_chances
         return 2 * (chances[rules, *after.T] - chances[rules, *before.T]).astype(np.float32)
 
+    def observe(self, envs: np.ndarray, kind: int, places: slice) -> None:
+        """Write the network's inputs for the players to move into these places of a buffer."""
+        buffer = self.buffers[kind]
+        self.games.candidates(envs, buffer.rows[places], buffer.actions[places], buffer.context[places])
+
     def decide(
         self, envs: np.ndarray, players: np.ndarray, kind: int, random: np.ndarray, slots: np.ndarray
     ) -> np.ndarray:
@@ -198,7 +203,7 @@ class Learner:
         buffer = self.buffers[kind]
         places = slice(buffer.count, buffer.count + len(envs))
         buffer.count = places.stop
-        self.games.candidates(envs, buffer.rows[places], buffer.actions[places], buffer.context[places])
+        self.observe(envs, kind, places)
         padded = slice(places.start, places.start + padded_size(len(envs)))
         with torch.inference_mode():
             logits, values = (each[: len(envs)] for each in self.network(*buffer.inputs(padded, self.device)))
