@@ -339,11 +339,7 @@ class Options:
 
 def climb(options: Options) -> None:
     """Run the loop, print each generation and draw their win rates."""
-    fresh = not (options.folder / "settings.json").is_file()
-    if not fresh and options.settings != LoopSettings():
-        raise ValueError(
-            f"{options.folder} holds a run already; give another --folder, or resume it without --settings"
-        )
+    settings = None if options.settings == LoopSettings() else options.settings
     print("generation  kept  seconds  win rate, 95 % interval", flush=True)
     for generation in read_history(options.folder):
         print(line_of(generation), flush=True)
@@ -358,12 +354,11 @@ def climb(options: Options) -> None:
                 bar.set_description(what)
             bar.update(done - bar.n)
 
-        settings = options.settings if fresh else None
         for generation in run(options.folder, options.generations, settings, workers, show):
             tqdm.write(line_of(generation))
-            played = json.loads((options.folder / "settings.json").read_text())
-            origin = origin_line(f"{played['games']:,} games a match", played["seed"])
-            draw(read_history(options.folder), options.folder / "win_rates.png", origin)
+            played, history = open_run(options.folder, None)
+            origin = origin_line(f"{played.games:,} games a match", played.seed)
+            draw(history, options.folder / "win_rates.png", origin)
     print(f"picture: {options.folder / 'win_rates.png'}")
     history = read_history(options.folder)
     if any(each.kept for each in history if each.number > 0):
