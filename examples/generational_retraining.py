@@ -18,7 +18,7 @@ The ablation freezes the knock to Simple's. The networks of all generations, ``h
 import tyro
 
 from gin_env.support.exits import one_line_errors
-from gin_env.training.generations.program import Options, climb
+from gin_env.training.generations.loop import Options, climb
 
 if __name__ == "__main__":
     with one_line_errors("generational_retraining.py"):

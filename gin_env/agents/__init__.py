@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gin_env.agents.adapted import adapt
-from gin_env.agents.base import Agent, AnyAgent, HasActionChances, HasActionValues, PlaysTurns
+from gin_env.agents.base import Agent, AnyAgent, HasActionChances, HasActionValues
 from gin_env.agents.paper import PAPER_BOTS
 from gin_env.agents.process import PREFIX as PROCESS
 from gin_env.agents.process import ProcessBot
@@ -36,7 +36,6 @@ __all__ = [
     "AnyAgent",
     "HasActionChances",
     "HasActionValues",
-    "PlaysTurns",
     "make",
     "names",
     "paper_names",
@@ -106,10 +105,8 @@ def starts_program(name: str) -> bool:
     >>> starts_program("process:./my-bot"), starts_program("simple:knock_at=4")
     (True, False)
     """
-    return _PROGRAM.search(name) is not None or _names_own_class(name)
-
-
-def _names_own_class(name: str) -> bool:
+    if _PROGRAM.search(name) is not None:
+        return True
     return any(match["module"] not in _declared() for match in _OWN_CLASS.finditer(name))
 
 

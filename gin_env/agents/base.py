@@ -1,4 +1,4 @@
-"""The protocol of a bot, and protocols of optional abilities."""
+"""The protocol of a bot, protocols of optional abilities, and what several bots decide by."""
 
 from __future__ import annotations
 
@@ -7,8 +7,15 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from gin_env.batch import Games
 from gin_env.observations.views import PlayerView
+
+CLOSE = 1e-3
+"""Values in `are_best` that differ by less than this are recomputed in float64."""
+DIGITS = 9
+"""Decimal places to which float64 values are rounded, so that equal candidates are equal in every batch.
+
+The rounding error of float64 is about 1e-14.
+"""
 
 
 @runtime_checkable
@@ -54,16 +61,22 @@ def act_by(kernel: Callable[..., None], view: PlayerView, *parameters: Any) -> n
     return actions
 
 
-@runtime_checkable
-class PlaysTurns(Protocol):
-    """A bot that also plays a whole turn in one call, which is faster than `Agent.act` for each action.
+def are_best(values: np.ndarray, exact: Callable[[np.ndarray], np.ndarray] | None) -> np.ndarray:
+    """Return which candidates have the highest value in their row, bool (n, k), whatever the batch size.
 
-    It plays the same actions as `Agent.act`. A subclass that decides differently sets ``play_turns = None``.
+    A network's float32 values have errors of 1e-6 to 1e-5 that depend on the batch and the number of threads.
+    Candidates that are too close to distinguish in float32 are compared in float64.
+
+    `values` are floats (n, k). ``exact(rows)`` recomputes the values of the rows with these indices, as
+    float64 (len(rows), k). If `exact` is None, `values` are compared as they are.
     """
-
-    def play_turns(self, games: Games, which: np.ndarray, both_seats: bool) -> None:
-        """Play the rest of the turn in these games, integers (n,); with `both_seats` the rest of the hand."""
-        ...
+    most = values.max(axis=1, keepdims=True)
+    best = values == most
+    close = np.flatnonzero((values > most - CLOSE).sum(axis=1) > 1)
+    if len(close) and exact is not None:
+        again = exact(close).round(DIGITS)
+        best[close] = again == again.max(axis=1, keepdims=True)
+    return best
 
 
 @runtime_checkable

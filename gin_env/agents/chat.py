@@ -99,9 +99,6 @@ class AnswerFile:
         if cut or not text:
             write_text(self.path, "".join(f"{line}\n" for line in lines))
 
-    def __len__(self) -> int:
-        return len(self.by_key)
-
     def add(self, answer: dict[str, Any]) -> None:
         """Append an answer to the file, which is closed before this returns."""
         with self._lock, self.path.open("a", encoding="utf-8") as file:

@@ -110,25 +110,16 @@ def safest_then_highest(candidates: int, shown: int) -> int:
     while remaining:
         card = lowest_card(remaining)
         helps = count_cards(MELD_MATES[card] & shown)
-        best, highest = keep_best(
-            best, highest, card, np.int64(CARD_VALUES[card]) - 11 * helps
-        )  # values: 1 to 10
+        score = np.int64(CARD_VALUES[card]) - 11 * helps  # values: 1 to 10
+        best, highest = keep_best(best, highest, card, score)
         remaining &= remaining - 1
     return best
 
 
 @kernel
-def medium_action(
-    public,
-    private,
-    player: int,
-    random: int,
-    minimum_drop: int,
-    knock_at: int,
-    cautious_knock_at: int,
-    exact: bool,
-) -> int:
-    """Return the intermediate bot's action."""
+def medium_action(public, private, player: int, random: int, parameters) -> int:
+    """Return the intermediate bot's action; `parameters` are those of `MediumBot`, in order."""
+    minimum_drop, knock_at, cautious_knock_at, exact = parameters
     if public.phase != DISCARD:
         return medium_draw(public, private, minimum_drop)
     hand = np.int64(private.hand)
@@ -148,4 +139,4 @@ def medium_action(
 @kernel
 def _act(views, parameters, actions):
     for index, view in enumerate(views):
-        actions[index] = medium_action(view.public, view.private, view.player, view.random, *parameters)
+        actions[index] = medium_action(view.public, view.private, view.player, view.random, parameters)

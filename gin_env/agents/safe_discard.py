@@ -224,17 +224,12 @@ def expected_knock_points(
 
 
 @kernel
-def safe_discard_action(
-    public,
-    private,
-    player: int,
-    random: int,
-    estimate,
-    caution: float,
-    draw_margin: float,
-    knock_above: float,
-) -> int:
-    """Return the bot's action; `estimate` holds a probability for each card, shape (52,)."""
+def safe_discard_action(public, private, player: int, random: int, estimate, parameters) -> int:
+    """Return the bot's action; `estimate` holds a probability for each card, shape (52,).
+
+    `parameters` are `caution`, `draw_margin` and `knock_above`, infinite for decisions without estimates.
+    """
+    caution, draw_margin, knock_above = parameters
     if public.phase != DISCARD:
         return safe_draw(public, private, player, estimate, draw_margin)
     hand = np.int64(private.hand)
@@ -259,5 +254,5 @@ def safe_discard_action(
 def _act(views, estimates, parameters, actions):
     for index, view in enumerate(views):
         actions[index] = safe_discard_action(
-            view.public, view.private, view.player, view.random, estimates[index], *parameters
+            view.public, view.private, view.player, view.random, estimates[index], parameters
         )

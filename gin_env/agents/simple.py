@@ -71,7 +71,10 @@ class SimpleBot(NamedObject):
         return act_by(_act, view, self.knock_limits)
 
     def play_turns(self, games: Games, which: np.ndarray, both_seats: bool) -> None:
-        """See `PlaysTurns.play_turns`. Raises IndexError for a game that is over or unknown."""
+        """Play the rest of the turn in these games, integers (n,); with `both_seats` the rest of the hand.
+
+        The actions are those of `act`. Raises IndexError for a game that is over or unknown.
+        """
         wrong = _play_turns(games.state, which, both_seats, self.knock_limits, games.scoring)
         if wrong >= 0:
             raise IndexError(f"game {which[wrong]} is over or unknown")

@@ -237,24 +237,6 @@ def cards_near_runs(runs: int, unmelded: int, available: int) -> int:
 
 
 @kernel
-def cards_believed_held(public, private, player: int, parameters) -> int:
-    """Return the mask of the cards that the logistic estimator believes the opponent to hold.
-
-    `parameters` is a record of dtype `PARAMETERS`.
-    """
-    return cards_held(
-        public,
-        private,
-        player,
-        parameters.increment,
-        parameters.decrement,
-        parameters.decline,
-        parameters.depth_growth,
-        parameters.held_value,
-    )
-
-
-@kernel
 def desired_cards(unmelded: int, held: int) -> int:
     """Third filter: return the mask of the unmelded cards that complete a meld with the cards in `held`."""
     desired = np.int64(0)
@@ -314,7 +296,8 @@ def tonic_discards(public, private, player: int, parameters) -> int:
     kept = kept_pairs(unmelded, available, parameters.keep_pairs_below[turn])
     if turn <= 2:
         kept |= cards_near_runs(runs, unmelded, available)
-    desired = desired_cards(unmelded, cards_believed_held(public, private, player, parameters))
+    held = cards_held(public, private, player, parameters, parameters.held_value)
+    desired = desired_cards(unmelded, held)
     candidates = unmelded & allowed & ~kept & ~desired
     if not candidates and parameters.filtered_fallback:
         candidates = unmelded & allowed & ~desired

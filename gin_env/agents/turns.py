@@ -1,7 +1,7 @@
 """Let bots play in many games: ask for all decisions in one call, check them, and play them.
 
-`play_bot` plays one action in each game. `play_turns` may play more: a bot that `PlaysTurns` plays whole
-turns in one kernel, which saves copying views, checking actions, and calls between actions.
+`play_bot` plays one action in each game. `play_turns` may play more: a bot with a method `play_turns` plays
+whole turns in one kernel, which saves copying views, checking actions, and calls between actions.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def play_turns(games: Games, bot: Agent, which: np.ndarray, both_seats: bool = F
     With `both_seats` it plays for both players, and may play to the end of the hand. The games are the same
     as with `play_bot`, however often either is called; so are the errors.
     """
-    whole_turns = getattr(bot, "play_turns", None)  # isinstance(bot, PlaysTurns) is far slower
+    whole_turns = getattr(bot, "play_turns", None)
     if whole_turns is not None:
         whole_turns(games, which, both_seats)
         games.deal_fixed_decks(which)

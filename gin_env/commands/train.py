@@ -157,7 +157,7 @@ def train(
         import tyro
 
         from gin_env.training import ppo
-        from gin_env.training.generations import program as generations
+        from gin_env.training.generations import loop as generations
     except ImportError as error:
         raise ImportError('training needs PyTorch: pip install "gin-env[train]"') from error
     words = arguments or []

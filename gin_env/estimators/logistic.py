@@ -31,6 +31,8 @@ Results: docs/results/estimators.md, "All metrics" and "Time".
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from gin_env.estimators.base import Memoryless
@@ -44,6 +46,15 @@ from gin_env.support.compilation import kernel
 
 _LARGEST_VALUE = 500.0
 """Limit of the values; beyond it the likelihood is 1 in any case and the exponential would overflow."""
+
+
+class Changes(NamedTuple):
+    """The changes of the values, see above; the kernels also take any record with these fields."""
+
+    increment: float
+    decrement: float
+    decline: float
+    depth_growth: float
 
 
 class LogisticEstimator(Memoryless):
@@ -65,7 +76,7 @@ class LogisticEstimator(Memoryless):
         depth_growth: float = 0.0,
         normalised: bool = False,
     ) -> None:
-        self._changes = (
+        self._changes = Changes(
             check_number("increment", increment, 0, 100),
             check_number("decrement", decrement, 0, 100),
             check_number("decline", decline, 0, 100),
@@ -76,7 +87,7 @@ class LogisticEstimator(Memoryless):
     def estimate(self, view: PlayerView) -> np.ndarray:
         """Return the probabilities, float32 (n, 52); see `Estimator.estimate`."""
         estimates = np.empty((len(view), NUM_CARDS), np.float32)
-        _write_estimates(view.array, *self._changes, self._normalised, estimates)
+        _write_estimates(view.array, self._changes, self._normalised, estimates)
         return estimates
 
 
@@ -125,16 +136,7 @@ def _spread(values, unknown: int, card: int) -> None:
 
 
 @kernel
-def write_values(
-    public,
-    private,
-    player: int,
-    increment: float,
-    decrement: float,
-    decline: float,
-    depth_growth: float,
-    values,
-) -> None:
+def write_values(public, private, player: int, changes, values) -> None:
     """Write the values of all cards into float64 (52,); 0 for the cards whose place `player` knows."""
     opponent = 1 - player
     unknown = cards_unseen(public, private, player)
@@ -147,30 +149,33 @@ def write_values(
         upcard = upcard_after(action, upcard)
         if is_discard(action):
             if mover == opponent:
-                _change_surrounding(values, unknown, upcard, -scale * decrement, -scale * decrement)
+                lowered = -scale * changes.decrement
+                _change_surrounding(values, unknown, upcard, lowered, lowered)
                 _spread(values, unknown, upcard)
-            scale += depth_growth
+            scale += changes.depth_growth
         elif action == DRAW_UPCARD:
             if mover == opponent:
-                _change_surrounding(values, unknown, upcard, scale * increment, scale * increment)
+                raised = scale * changes.increment
+                _change_surrounding(values, unknown, upcard, raised, raised)
                 _spread(values, unknown, upcard)
         else:
             forced = passes == 2 and index == 2
             if mover == opponent and not forced:
-                _change_surrounding(values, unknown, upcard, -scale * decline, -scale * decline / 2)
+                lowered = -scale * changes.decline
+                _change_surrounding(values, unknown, upcard, lowered, lowered / 2)
             passes += action == PASS
         mover = next_mover(action, mover)
 
 
 @kernel
-def cards_held(public, private, player: int, increment, decrement, decline, depth_growth, held_value) -> int:
+def cards_held(public, private, player: int, changes, held_value: float) -> int:
     """Return the mask of cards that the opponent was seen to take or whose value exceeds `held_value`."""
     opponent = 1 - player
     held = np.int64(public.shown[opponent])
     if not has_taken_an_upcard(public, opponent):
         return held  # values only rise when the opponent takes a card
     values = np.empty(NUM_CARDS)
-    write_values(public, private, player, increment, decrement, decline, depth_growth, values)
+    write_values(public, private, player, changes, values)
     remaining = cards_unseen(public, private, player)
     while remaining:
         card = lowest_card(remaining)
@@ -181,13 +186,13 @@ def cards_held(public, private, player: int, increment, decrement, decline, dept
 
 
 @kernel
-def _write_estimates(views, increment, decrement, decline, depth_growth, normalised, estimates):
+def _write_estimates(views, changes, normalised, estimates):
     odds = np.empty(NUM_CARDS)
     buffer = np.empty(NUM_CARDS)
     for index in range(len(views)):
         view = views[index]
         public, private, player = view.public, view.private, view.player
-        write_values(public, private, player, increment, decrement, decline, depth_growth, odds)
+        write_values(public, private, player, changes, odds)
         for card in range(NUM_CARDS):
             odds[card] = np.exp(min(odds[card], _LARGEST_VALUE)) if odds[card] else 1.0
         unseen = cards_unseen(public, private, player)

@@ -8,7 +8,6 @@ number of threads, which change the order of sums.
 
 from __future__ import annotations
 
-import copy
 import itertools
 from collections.abc import Callable
 from pathlib import Path
@@ -183,13 +182,8 @@ def format_of(name: str) -> NetworkFormat:
     return NetworkFormat(f"network of {name}", "1", f"python -m research train estimator {name}")
 
 
-def save(network: nn.Module, path: str | Path, metadata: dict[str, Any]) -> None:
-    """Write the weights in half precision, and metadata, which must contain ``"estimator"``."""
-    format_of(metadata["estimator"]).write(path, copy.deepcopy(network).half(), metadata)
-
-
 def load(name: str, path: str | Path) -> tuple[nn.Module, dict[str, Any]]:
-    """Return the network of estimator `name` and its metadata from a file that `save` wrote.
+    """Return the network of estimator `name` and its metadata from a file.
 
     Raises what `gin_env.support.tensor_files.read_tensors` raises.
     """

@@ -43,27 +43,21 @@ def upcard_after(action: int, upcard: int) -> int:
 def first_hand(public, private, player: int) -> int:
     """Return the mask of the cards that the player was dealt, from a view at any point of the hand.
 
-    `private` is the player's own part. Their draws and discards are undone in reverse order.
+    `private` is the player's own part. They are the cards that the player has discarded, or still holds,
+    without having drawn them before.
     """
-    upcards = np.empty(len(public.history), np.int8)
-    movers = np.empty(len(public.history), np.int8)
+    dealt, drawn, draws = np.int64(0), np.int64(0), 0
     upcard, mover = np.int64(public.first_upcard), first_mover(public)
     for index in range(public.history_length):
         action = np.int64(public.history[index])
         upcard = upcard_after(action, upcard)
-        upcards[index], movers[index] = upcard, mover
+        if mover == player:
+            if is_discard(action):
+                dealt |= card_bit(upcard) & ~drawn
+            elif action == DRAW_STOCK:
+                drawn |= card_bit(private.stock_draws[draws])
+                draws += 1
+            elif action == DRAW_UPCARD:
+                drawn |= card_bit(upcard)
         mover = next_mover(action, mover)
-    hand = np.int64(private.hand)
-    draws = np.int64(private.num_stock_draws)
-    for index in range(np.int64(public.history_length) - 1, -1, -1):
-        action = np.int64(public.history[index])
-        if movers[index] != player:
-            continue
-        if action == DRAW_STOCK:
-            draws -= 1
-            hand &= ~card_bit(private.stock_draws[draws])
-        elif action == DRAW_UPCARD:
-            hand &= ~card_bit(upcards[index])
-        elif is_discard(action):
-            hand |= card_bit(upcards[index])
-    return hand
+    return dealt | (np.int64(private.hand) & ~drawn)

@@ -20,13 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.agents.policies.improved_policy import GainNetwork, Tried, candidate_inputs, save_gain_network
+from gin_env.agents.policies.improved_policy import FORMAT, GainNetwork, Tried, candidate_inputs
 from gin_env.batch import Games
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from gin_env.game.streams import check_seed
 from gin_env.matches.provenance import describe_bot
 from gin_env.observations.candidates import DISCARD_ROWS, NO_ACTION, new_arrays, write_context, write_discards
-from gin_env.observations.observation import NUM_PLANES, OBSERVATION_SIZE, write_observation
+from gin_env.observations.observation import NUM_PLANES, OBSERVATION_SIZE, PLANES, write_observation
+from gin_env.observations.parts import describe_parts
 from gin_env.observations.view_kernels import VIEW
 from gin_env.support.checks import check_integer
 from gin_env.support.compilation import kernel
@@ -70,7 +71,10 @@ class TrainedGains:
 
     def save(self, path: str | Path) -> None:
         """Write the network and the metadata as safetensors."""
-        save_gain_network(path, self.network, self.metadata)
+        reads = describe_parts("row", "context", "observation")
+        reads["observation"] = [part for part in reads["observation"] if part[0] in PLANES]
+        sizes = {"hidden": self.network.hidden, "channels": self.network.channels}
+        FORMAT.write(path, self.network, sizes | {"reads": reads, "provenance": self.metadata})
 
 
 def train_gains(

@@ -9,7 +9,7 @@ from packaged_files import packaged
 
 from gin_env import agents, cards
 from gin_env.agents import fitness
-from gin_env.agents.cfr import abstractions as cfr_sets
+from gin_env.agents.cfr import strategy as cfr_sets
 from gin_env.agents.cfr.bot import CfrPlusBot, StrategyTable, packaged_table
 from gin_env.support.array_files import ArrayFileError
 

@@ -8,14 +8,14 @@ from bot_positions import facing, holding, later, mask, view_of
 from hands_in_words import ONE_GAME, Table, action_text
 
 from gin_env import cards
-from gin_env.agents.cfr import abstractions, paper_sets, plus_sets, strategy
+from gin_env.agents.cfr import paper_sets, plus_sets, strategy
 from gin_env.agents.cfr.bot import CfrBot, CfrPlusBot, StrategyTable
 from gin_env.agents.cfr.strategy import Strategy
 from gin_env.batch import Games
 from gin_env.game.rules import Rules
 from gin_env.game.streams import mix
 
-PAPER, PLUS, DEALT = (abstractions.KINDS[name] for name in ("paper", "plus", "dealt"))
+PAPER, PLUS, DEALT = (strategy.KINDS[name] for name in ("paper", "plus", "dealt"))
 
 
 def parts(table: Table):
@@ -41,10 +41,10 @@ def test_number_of_information_sets_matches_the_docstrings():
         PLUS: (3 * 5 * 5 * 4 * 4 * 4, 5 * 2 * 22 * 3 * 6, 11 * 10 * 4 * 3),
     }
     for kind, sizes in expected.items():
-        slices = abstractions.decision_slices(kind)
+        slices = strategy.decision_slices(kind)
         assert tuple(part.stop - part.start for part in slices) == sizes
         assert [part.start for part in slices] == [0, sizes[0], sizes[0] + sizes[1]]
-        assert abstractions.number_of_sets(kind) == sum(sizes)
+        assert strategy.number_of_sets(kind) == sum(sizes)
 
 
 DISCARDING = "5C 5H 5S 7D 8D 9D KC QH 8S 2S"  # deadwood 36 with 6H
@@ -213,8 +213,8 @@ def test_cfr_plus_distinguishes_discards(card, extra, value, known_danger):
 def test_least_deadwood_has_four_steps(hand, drawn, least, step):
     public, private = parts(holding(hand, drawn, "KH"))
     card = cards.lowest_card(np.int64(private["hand"]))
-    _, found = abstractions.least_deadwood_discards(
-        np.int64(private["hand"]), abstractions.discard_candidates(public, private, 3)
+    _, found = strategy.least_deadwood_discards(
+        np.int64(private["hand"]), strategy.discard_candidates(public, private, 3)
     )
     assert found == least
     assert plus_sets.discard_set(public, private, 0, card) % 4 == step
@@ -284,23 +284,23 @@ def test_abstractions_are_selected_by_number():
     hand, card = np.int64(private["hand"]), cards.card_id("KC")
     rest = np.int64(mask("5C 5H 5S 7D 8D 9D TC JC QC 2H"))
     for kind, stages in ((PAPER, 3), (DEALT, 31)):
-        assert abstractions.discard_set_of(kind, public, private, 0, card) == paper_sets.discard_set(
+        assert strategy.discard_set_of(kind, public, private, 0, card) == paper_sets.discard_set(
             public, hand, card, stages
         )
-        assert abstractions.knock_set_of(kind, public, private, 0, rest) == paper_sets.knock_set(
+        assert strategy.knock_set_of(kind, public, private, 0, rest) == paper_sets.knock_set(
             public, 2, stages
         )
-    assert abstractions.discard_set_of(PLUS, public, private, 0, card) == plus_sets.discard_set(
+    assert strategy.discard_set_of(PLUS, public, private, 0, card) == plus_sets.discard_set(
         public, private, 0, card
     )
-    assert abstractions.knock_set_of(PLUS, public, private, 0, rest) == plus_sets.knock_set(
+    assert strategy.knock_set_of(PLUS, public, private, 0, rest) == plus_sets.knock_set(
         public, private, 0, rest
     )
     public, private = parts(facing(DISCARDING, "6H"))
     hand = np.int64(private["hand"])
-    assert abstractions.draw_set_of(PAPER, public, private, 0) == paper_sets.draw_set(public, hand, 3)
-    assert abstractions.draw_set_of(DEALT, public, private, 0) == paper_sets.draw_set(public, hand, 31)
-    assert abstractions.draw_set_of(PLUS, public, private, 0) == plus_sets.draw_set(public, private, 0)
+    assert strategy.draw_set_of(PAPER, public, private, 0) == paper_sets.draw_set(public, hand, 3)
+    assert strategy.draw_set_of(DEALT, public, private, 0) == paper_sets.draw_set(public, hand, 31)
+    assert strategy.draw_set_of(PLUS, public, private, 0) == plus_sets.draw_set(public, private, 0)
 
 
 @pytest.mark.parametrize(
@@ -316,7 +316,7 @@ def test_abstractions_are_selected_by_number():
 )
 def test_discards_are_chosen_among_the_candidates(which, hand, drawn, expected):
     public, private = parts(holding(hand, drawn, "2D"))
-    assert abstractions.discard_candidates(public, private, abstractions.CANDIDATES[which]) == mask(expected)
+    assert strategy.discard_candidates(public, private, strategy.CANDIDATES[which]) == mask(expected)
 
 
 def test_card_just_taken_is_not_a_candidate():
@@ -327,7 +327,7 @@ def test_card_just_taken_is_not_a_candidate():
         ("unmelded", "KC QH 8S 2S"),
         ("all", DISCARDING),
     ):
-        found = abstractions.discard_candidates(*parts(table), abstractions.CANDIDATES[which])
+        found = strategy.discard_candidates(*parts(table), strategy.CANDIDATES[which])
         assert found == mask(expected), which
 
 
@@ -363,9 +363,9 @@ def test_probability_is_sampled_as_a_decision(probability, share, purified, acts
 def choose(probabilities: dict[str, float], share: float, purified: bool = False) -> str:
     """Return the discard by these probabilities."""
     public, private = parts(holding(DISCARDING, "6H", "3D"))
-    table = np.full(abstractions.number_of_sets(PAPER), -1.0)
+    table = np.full(strategy.number_of_sets(PAPER), -1.0)
     for text, probability in probabilities.items():
-        table[abstractions.discard_set_of(PAPER, public, private, 0, cards.card_id(text))] = probability
+        table[strategy.discard_set_of(PAPER, public, private, 0, cards.card_id(text))] = probability
     card = strategy.choose_discard(
         public, private, 0, mask("8S KC QH"), random_of(share), Strategy(table, PAPER, 0, purified)
     )
@@ -416,7 +416,7 @@ KNOCKING = "5C 5H 5S 7D 8D 9D TC JC QC 2H"
 
 def act(table: Table, random: int, known: float | None, purified: bool = True) -> str:
     """Return the action if all probabilities are equal."""
-    values = np.full(abstractions.number_of_sets(PAPER), -1.0 if known is None else known)
+    values = np.full(strategy.number_of_sets(PAPER), -1.0 if known is None else known)
     number = strategy.strategy_action(
         *parts(table), 0, np.uint64(random), Strategy(values, PAPER, 0, purified)
     )
@@ -442,7 +442,7 @@ def test_strategy_decides_draws_discards_and_knocks():
 def test_discard_and_knock_use_separate_random_numbers():
     """Seeded results depend on these numbers: the first and second after the decision's own."""
     far, near = holding(DISCARDING, "6H", "3D"), holding(KNOCKING, "KS", "4D")
-    values = np.full(abstractions.number_of_sets(PAPER), 0.5)
+    values = np.full(strategy.number_of_sets(PAPER), 0.5)
     for random in range(30):
         key = np.uint64(random)
         card = strategy.choose_discard(
@@ -454,7 +454,7 @@ def test_discard_and_knock_use_separate_random_numbers():
 
 
 def test_bot_decides_by_its_table():
-    size = abstractions.number_of_sets(PAPER)
+    size = strategy.number_of_sets(PAPER)
     values = np.full(size, -1.0)
     values[15756:] = 1.0  # draws and knocks alone
     metadata = {"abstraction": "paper", "iterations": 0}

@@ -115,10 +115,10 @@ def test_answer_file_is_only_written_to_complete_it(tmp_path):
     whole = path.read_text() + f"{ANSWER}\n"
     path.write_text(whole)
     before.hardlink_to(path)
-    assert len(chat.AnswerFile(path)) == 1
+    assert len(chat.AnswerFile(path).by_key) == 1
     assert path.samefile(before), "a complete file is not written again"
     path.write_text(whole + ANSWER[:20])
-    assert len(chat.AnswerFile(path)) == 1
+    assert len(chat.AnswerFile(path).by_key) == 1
     assert path.read_text() == whole
     assert before.read_text() == whole + ANSWER[:20], "the file is replaced, not written in place"
 

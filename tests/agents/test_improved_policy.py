@@ -21,7 +21,6 @@ from gin_env.agents.policies.improved_policy import (  # noqa: E402
     Tried,
     candidate_inputs,
     load_gain_network,
-    save_gain_network,
 )
 from gin_env.game.actions import NUM_ACTIONS  # noqa: E402
 from gin_env.game.rules import Rules  # noqa: E402
@@ -29,6 +28,7 @@ from gin_env.observations.candidates import NUM_CONTEXT, NUM_FEATURES, are_disca
 from gin_env.observations.observation import NUM_PLANES, PLANES  # noqa: E402
 from gin_env.observations.views import PlayerView  # noqa: E402
 from gin_env.support.tensor_files import TensorFileError, write_tensors  # noqa: E402
+from research.recipes.gains import TrainedGains  # noqa: E402
 
 pytestmark = pytest.mark.compiled
 
@@ -44,7 +44,7 @@ def saved(tmp_path):
     """A small network and its file."""
     torch.manual_seed(3)
     network = GainNetwork(hidden=8, channels=4)
-    save_gain_network(tmp_path / "gains.safetensors", network, {"command": "none"})
+    TrainedGains(network, {"command": "none"}).save(tmp_path / "gains.safetensors")
     return network, tmp_path / "gains.safetensors"
 
 

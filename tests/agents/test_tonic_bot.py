@@ -148,9 +148,8 @@ def values(table: Table, increment=0.0, decrement=0.0, decline=0.0, depth_growth
     """Return the values other than 0, from player 0's view."""
     view = view_of(table)
     written = np.empty(52)
-    logistic.write_values(
-        view["public"], view["private"], 0, increment, decrement, decline, depth_growth, written
-    )
+    changes = logistic.Changes(increment, decrement, decline, depth_growth)
+    logistic.write_values(view["public"], view["private"], 0, changes, written)
     return {cards.card_text(card): written[card] for card in np.flatnonzero(written).tolist()}
 
 
@@ -164,7 +163,7 @@ def test_estimator_spreads_an_increment_as_in_the_example():
     expected = {"5H": 1, "5S": 1, "5D": 1, "3C": 1.5, "4C": 1.75, "6C": 1.5, "7C": 1.75}
     assert found == pytest.approx(expected)
     view = view_of(table)
-    held = logistic.cards_held(view["public"], view["private"], 0, 1.0, 0.0, 0.0, 0.0, 1.6)
+    held = logistic.cards_held(view["public"], view["private"], 0, logistic.Changes(1.0, 0.0, 0.0, 0.0), 1.6)
     assert held == mask("5C 4C 7C")
 
 

@@ -114,7 +114,7 @@ def values_after(first: str, second: str) -> dict[str, float]:
     table.play("pass", "pass", "draw", "QD", "draw", first, "draw", "TD", "draw", second)
     view = view_of(table)
     values = np.empty(52)
-    logistic.write_values(view["public"], view["private"], 0, 0.0, 1.0, 0.0, 0.0, values)
+    logistic.write_values(view["public"], view["private"], 0, logistic.Changes(0.0, 1.0, 0.0, 0.0), values)
     return {cards.card_text(card): values[card] for card in np.flatnonzero(values).tolist()}
 
 

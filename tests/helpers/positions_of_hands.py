@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env import agents
-from gin_env.agents.search.belief import _read_past
-from gin_env.agents.search.dealing import PAST
+from gin_env.agents.search.dealing import PAST, read_past
 from gin_env.agents.turns import play_bot
 from gin_env.batch import Games
 from gin_env.game.rules import Rules
@@ -31,6 +30,6 @@ def positions(
 
 
 def past_of(view: PlayerView) -> np.void:
-    past = np.zeros(1, PAST)
-    _read_past(view.array, past)
-    return past[0]
+    past, record = np.zeros(1, PAST)[0], view.array[0]
+    read_past(record["public"], record["private"], record["player"], past)
+    return past

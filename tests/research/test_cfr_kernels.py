@@ -8,15 +8,15 @@ from hand_endings import RULES, SITUATIONS, Plain
 from hands_in_words import ONE_GAME, Table
 
 from gin_env import cards
-from gin_env.agents.cfr import abstractions
+from gin_env.agents.cfr import strategy as cfr_sets
 from gin_env.agents.cfr.strategy import Strategy
 from gin_env.batch import Games
 from gin_env.game.rules import Rules
 from gin_env.game.state import STATE
 from research.recipes.cfr import kernels
 
-KIND, WHICH = abstractions.KINDS["paper"], abstractions.CANDIDATES["least"]
-SIZE = abstractions.number_of_sets(KIND)
+KIND, WHICH = cfr_sets.KINDS["paper"], cfr_sets.CANDIDATES["least"]
+SIZE = cfr_sets.number_of_sets(KIND)
 
 
 def learner(probabilities: np.ndarray, candidates: int = WHICH) -> Strategy:
@@ -83,7 +83,7 @@ def test_discard_regrets_match_the_formulas(player):
     held = cards.cards_of(int(private["hand"]))
     candidates = cards.mask_of(held)
     assert not table.knocks, "so the probed action is the discard itself"
-    numbers = [abstractions.discard_set_of(KIND, public, private, player, card) for card in held]
+    numbers = [cfr_sets.discard_set_of(KIND, public, private, player, card) for card in held]
     values = np.array([kernels.probe(two_states(table), card, player, learner(strategy)) for card in held])
     assert len(set(values.tolist())) > 3
     assert values.min() < 0
@@ -108,7 +108,7 @@ def test_candidates_without_probability_are_weighted_equally():
     table.play("pass", "pass", "draw")
     held, states = cards.cards_of(cards.parse("KS 8S 2S")), two_states(table)
     public, private = states[0]["public"], states[0]["private"][0]
-    numbers = [abstractions.discard_set_of(KIND, public, private, 0, card) for card in held]
+    numbers = [cfr_sets.discard_set_of(KIND, public, private, 0, card) for card in held]
     strategy, regrets = np.random.default_rng(3).random(SIZE), np.zeros((SIZE, 2))
     strategy[numbers] = 0
     values = [kernels.probe(two_states(table), card, 0, learner(strategy)) for card in held]
@@ -142,11 +142,11 @@ def test_players_learn_alternately(iteration):
     states = np.zeros(2, STATE)
     states["public"]["rules"] = Rules(max_turns=1).record()
     strategy, regrets, sums = np.full(SIZE, 0.5), np.zeros((SIZE, 2)), np.zeros((SIZE, 2))
-    every_card = abstractions.CANDIDATES["all"]
+    every_card = cfr_sets.CANDIDATES["all"]
     kernels.iterate_many(
         states, iteration, iteration + 1, 5, 0.0, learner(strategy, every_card), regrets, sums
     )
-    discards = abstractions.decision_slices(KIND)[0]
+    discards = cfr_sets.decision_slices(KIND)[0]
     discarding = int(states[0]["public"]["to_move"])  # at the end of a hand the player who moved last
     assert bool(sums[discards, 1].any()) == (discarding != iteration % 2)
 
@@ -158,7 +158,7 @@ def test_traverser_learns_knocks_and_the_other_averages_them(iteration):
     states["public"]["rules"] = Rules(max_turns=1, knock_limit=100).record()
     strategy, regrets, sums = np.full(SIZE, 0.5), np.zeros((SIZE, 2)), np.zeros((SIZE, 2))
     kernels.iterate_many(states, iteration, iteration + 1, 5, 0.0, learner(strategy), regrets, sums)
-    knocks = abstractions.decision_slices(KIND)[2]
+    knocks = cfr_sets.decision_slices(KIND)[2]
     learns = int(states[0]["public"]["to_move"]) == iteration % 2
     assert regrets[knocks].any() == learns
     visits = sums[knocks, 1]

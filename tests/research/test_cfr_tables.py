@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from gin_env import cards, play_match
 from gin_env.agents import fitness
-from gin_env.agents.cfr import abstractions as cfr_sets
 from gin_env.agents.cfr import paper_sets
+from gin_env.agents.cfr import strategy as cfr_sets
 from gin_env.agents.cfr.bot import CfrBot, StrategyTable, packaged_table
 from gin_env.support.array_files import ArrayFileError
 from research.__main__ import app

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gin_env import agents
-from gin_env.agents.cfr.abstractions import CANDIDATES, KINDS, number_of_sets
+from gin_env.agents.cfr.strategy import CANDIDATES, KINDS, number_of_sets
 from gin_env.support.array_files import ArrayFileError
 from research.recipes.cfr import trainer
 from research.recipes.cfr.trainer import CFRSettings, CFRTrainer, train_table

@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 from unplayed_runs import match_result
 
 from gin_env import agents
-from gin_env.agents.cfr.abstractions import PAPER, decision_slices
 from gin_env.agents.cfr.bot import packaged_table
+from gin_env.agents.cfr.strategy import PAPER, decision_slices
 from gin_env.agents.tonic import TonicBot
 from gin_env.matches import match_log
 from gin_env.matches.differences import win_rate_difference

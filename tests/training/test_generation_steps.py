@@ -11,7 +11,7 @@ from played_positions import played, same_records
 
 torch = pytest.importorskip("torch")
 from gin_env import MatchResult, PlayerView, agents  # noqa: E402
-from gin_env.agents import ties  # noqa: E402
+from gin_env.agents import base  # noqa: E402
 from gin_env.agents.generations.bot import (  # noqa: E402
     GenerationBot,
     GenerationNetwork,
@@ -389,14 +389,14 @@ def test_ties_in_float32_are_decided_in_float64():
     view = play.games().views(np.flatnonzero(candidates.are_discarding(play.states))[:5])
     _, actions, _ = view.candidates()
     rough, exact = np.zeros((11, 2)), np.zeros((11, 2))
-    rough[1, 0], rough[2, 0] = 1.0, 1.0 - 0.9 * ties.CLOSE
+    rough[1, 0], rough[2, 0] = 1.0, 1.0 - 0.9 * base.CLOSE
     exact[1, 0], exact[2, 0] = 0.5, 0.5 + 1e-8
     bot = GenerationBot(GenerationNetwork(4, 4))
     bot.network, bot._exact = Valued(rough), Valued(exact)
     assert bot.act(view).tolist() == actions[:, 2, 0].tolist()
     bot._exact = Valued(np.where(exact > 0.5, 0.5 + 1e-11, exact))
     assert bot.act(view).tolist() == actions[:, 1, 0].tolist(), "equal but for rounding: the first"
-    rough[2, 0] = 1.0 - 1.1 * ties.CLOSE
+    rough[2, 0] = 1.0 - 1.1 * base.CLOSE
     bot.network, bot._exact = Valued(rough), Valued(exact)
     assert bot.act(view).tolist() == actions[:, 1, 0].tolist(), "not close"
     coarse = GenerationBot(GenerationNetwork(4, 4), dtype=torch.bfloat16)

@@ -17,7 +17,7 @@ from gin_env.agents.generations.bot import GenerationBot, GenerationNetwork, loa
 from gin_env.game.hands import meld_completions
 from gin_env.observations import candidates
 from gin_env.observations.observation import OBSERVATION_SIZE
-from gin_env.training.generations import loop, program
+from gin_env.training.generations import loop
 from gin_env.training.generations.fit import Experience
 from gin_env.training.generations.rollouts import Search, gather
 
@@ -183,7 +183,7 @@ def test_program_says_when_no_generation_passes_the_gate(whole_run, tmp_path, ca
     for entry in history[1:]:
         entry["kept"] = False
     (folder / "history.json").write_text(json.dumps(history))
-    program.climb(program.Options(folder, generations=2, workers=1))
+    loop.climb(loop.Options(folder, generations=2, workers=1))
     assert "none of the 2 after it has passed the gate" in capsys.readouterr().out
 
 

@@ -1,6 +1,6 @@
 """Bots that play strategies trained by Monte Carlo CFR+ (paper 000 and extensions).
 
-- `paper_sets` and `plus_sets` map situations to information sets; `abstractions` numbers them.
-- `strategy` turns a table into decisions, and `bot` holds the bots and their tables, which
-  `research.recipes.cfr` trains.
+- `paper_sets` and `plus_sets` map situations to information sets; `strategy` numbers them, and turns a table
+  into decisions.
+- `bot` holds the bots and their tables, which `research.recipes.cfr` trains.
 """

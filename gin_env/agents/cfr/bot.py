@@ -30,8 +30,14 @@ from typing import Any
 import numpy as np
 
 from gin_env.agents.base import act_by
-from gin_env.agents.cfr.abstractions import CANDIDATES, DEFAULT_CANDIDATES, KINDS, number_of_sets
-from gin_env.agents.cfr.strategy import Strategy, strategy_action
+from gin_env.agents.cfr.strategy import (
+    CANDIDATES,
+    DEFAULT_CANDIDATES,
+    KINDS,
+    Strategy,
+    number_of_sets,
+    strategy_action,
+)
 from gin_env.observations.views import PlayerView
 from gin_env.support.array_files import ArrayFileError, ArrayFormat
 from gin_env.support.checks import check_choice, check_switch
@@ -107,7 +113,7 @@ class CfrBot(NamedObject):
     Parameters
     ----------
     table : a file or a `StrategyTable`; None is the packaged table.
-    candidates : the cards from which discards are chosen, one of `abstractions.CANDIDATES`; by default the
+    candidates : the cards from which discards are chosen, one of `strategy.CANDIDATES`; by default the
         cards used in training.
     purified : whether to take the most probable alternative instead of sampling one.
     """

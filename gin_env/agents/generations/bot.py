@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.agents.ties import are_best
+from gin_env.agents.base import are_best
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.observations.candidates import (
     DISCARD_ROWS,

@@ -4,12 +4,7 @@ Source: the data-driven hand-strength evaluation of the EAAI 2021 Gin Rummy chal
 that the paper leaves open follow the authors' repository (github.com/sangttruong/ginrummy). Each module names
 its part of the paper.
 
-- `features` computes the inputs of the networks, and `networks` defines them.
-- `bots` holds the players, and reads and writes the networks' files.
-- `research.recipes.hand_strength` makes data sets, and trains and selects each network by name.
-- `gin_env.estimators.risk` is equation 5.
-
-The package imports torch only when a network is made or loaded.
+`research.recipes.hand_strength` trains the networks. The package imports torch only when one is loaded.
 
 Results: docs/results/truong2021.md, "Table 1".
 """

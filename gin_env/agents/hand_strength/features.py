@@ -46,16 +46,6 @@ def arrangement_hit_count(hand: int) -> int:
     return hits
 
 
-@kernel
-def write_macro_features(hand: int, by_arrangement: bool, row: np.ndarray) -> None:
-    """Write deadwood, number of sets, number of runs and hit count of a hand to `row`, (4,)."""
-    runs = run_cards(hand)
-    row[0] = min_deadwood(hand)
-    row[1] = count_cards(ranks_held_thrice(hand))
-    row[2] = count_cards(runs & ~((runs & ~np.int64(KINGS)) << 1))  # each run has one lowest card
-    row[3] = arrangement_hit_count(hand) if by_arrangement else count_cards(meld_completions(hand))
-
-
 def hand_features(hands: np.ndarray, hits: str = HITS[0]) -> tuple[np.ndarray, np.ndarray]:
     """Return the inputs x and m of the hands with these masks, uint64 (n,).
 
@@ -71,4 +61,9 @@ def hand_features(hands: np.ndarray, hits: str = HITS[0]) -> tuple[np.ndarray, n
 @kernel
 def _write_macro_features(hands, by_arrangement, macro):
     for index in range(len(hands)):
-        write_macro_features(np.int64(hands[index]), by_arrangement, macro[index])
+        hand, row = np.int64(hands[index]), macro[index]
+        runs = run_cards(hand)
+        row[0] = min_deadwood(hand)
+        row[1] = count_cards(ranks_held_thrice(hand))
+        row[2] = count_cards(runs & ~((runs & ~np.int64(KINGS)) << 1))  # each run has one lowest card
+        row[3] = arrangement_hit_count(hand) if by_arrangement else count_cards(meld_completions(hand))

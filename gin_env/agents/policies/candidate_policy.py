@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gin_env.agents.base import are_best
 from gin_env.agents.policies.candidate_network import (
     CandidateScorer,
     load_candidate_policy,
@@ -21,7 +22,6 @@ from gin_env.agents.policies.candidate_network import (
 )
 from gin_env.agents.policies.policy import sample_actions, training_of, warn_of_rules
 from gin_env.agents.registry import name_of_file
-from gin_env.agents.ties import are_best
 from gin_env.batch import EPISODES, Episode
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.rules import Rules

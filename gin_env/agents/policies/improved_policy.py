@@ -24,14 +24,14 @@ from typing import Any
 
 import numpy as np
 
+from gin_env.agents.base import DIGITS, are_best
 from gin_env.agents.policies.candidate_network import PACKAGED, load_candidate_policy
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
-from gin_env.agents.ties import DIGITS, are_best
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.cards import NUM_RANKS, NUM_SUITS
 from gin_env.observations.candidates import NO_ACTION, NUM_CONTEXT, NUM_FEATURES, are_discarding
 from gin_env.observations.observation import NUM_PLANES, PLANES
-from gin_env.observations.parts import describe_parts, find_parts, place_columns
+from gin_env.observations.parts import find_parts, place_columns
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer, check_number
 from gin_env.support.specs import NamedObject
@@ -167,7 +167,7 @@ class GainPredictor:
 
     Parameters
     ----------
-    path : a file written by `save_gain_network`; default: the packaged network.
+    path : a file of ``python -m research train gains``; default: the packaged network.
     """
 
     def __init__(self, path: str | Path = PACKAGED_GAINS) -> None:
@@ -189,19 +189,6 @@ class GainPredictor:
             gains = network(*inputs, torch.from_numpy(cards))[0].numpy()
         gains = np.take_along_axis(gains, places, axis=1)
         return np.where(tried.actions == NO_ACTION, -np.inf, gains)
-
-
-def save_gain_network(path: str | Path, network: GainNetwork, provenance: dict[str, Any]) -> None:
-    """Write a network, and how it was made (JSON-serialisable), to a ``.safetensors`` file."""
-    reads = describe_parts("row", "context", "observation")
-    reads["observation"] = [part for part in reads["observation"] if part[0] in PLANES]
-    described = {
-        "hidden": network.hidden,
-        "channels": network.channels,
-        "reads": reads,
-        "provenance": provenance,
-    }
-    FORMAT.write(path, network, described)
 
 
 def load_gain_network(path: str | Path) -> tuple[GainNetwork, np.ndarray]:

@@ -12,8 +12,6 @@ the cards of a meld together: those of the estimator are weighted by their shape
 Results: docs/results/search.md, "Beliefs".
 """
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 from functools import cache
@@ -31,7 +29,6 @@ from gin_env.game.rules import Rules
 from gin_env.game.state import OVER, STATE
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer
-from gin_env.support.compilation import kernel
 
 MIN_ESTIMATE, MAX_ESTIMATE = 1e-3, 0.95
 """Estimates are clipped to this range: no card is certain before its place is known."""
@@ -123,9 +120,8 @@ class Worlds:
             raise ValueError("view must be one view of a hand in progress")
         self._belief, self._random = belief, random
         self.view = view.array[0].copy()
-        pasts = np.zeros(1, PAST)
-        _read_past(view.array, pasts)
-        self._past = pasts[0]
+        self._past = np.zeros(1, PAST)[0]
+        read_past(self.view["public"], self.view["private"], self.view["player"], self._past)
         self._hand_size = int(self.view["public"]["rules"]["hand_size"])
         estimate = belief.estimator.estimate(view)[0] if estimate is None else estimate
         chances = estimate.astype(np.float64).clip(MIN_ESTIMATE, MAX_ESTIMATE)
@@ -203,8 +199,3 @@ def mean_and_error(gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 @cache
 def _default() -> Belief:
     return Belief(MODELS["policy"], HandShapes(packaged_networks()["policy"]))
-
-
-@kernel
-def _read_past(views, pasts) -> None:
-    read_past(views[0].public, views[0].private, views[0].player, pasts[0])

@@ -152,9 +152,10 @@ def _free_place(held: np.ndarray, skip: int) -> int:
 
 
 @kernel
-def write_deck(view, past, held: np.ndarray, stock: np.ndarray, key: int, deck: np.ndarray) -> None:
-    """Write the deck of a world, in dealing order; the undrawn stock is shuffled by the stream `key`."""
-    public, player = view.public, np.int64(view.player)
+def deal_world(game, view, past, held: np.ndarray, stock: np.ndarray, key: int) -> None:
+    """Deal the hand of a world in a `STATE` record; the undrawn stock is shuffled by the stream `key`."""
+    game.public = view.public
+    public, player, deck = view.public, np.int64(view.player), game.hidden.deck
     hand_size = np.int64(public.rules.hand_size)
     own = first_hand(public, view.private, player)
     for index in range(hand_size):
@@ -176,13 +177,6 @@ def write_deck(view, past, held: np.ndarray, stock: np.ndarray, key: int, deck: 
         other = below(mix(key, index), index + 1)
         deck[first + index] = deck[first + other]
         deck[first + other] = stock[index]
-
-
-@kernel
-def deal_world(game, view, past, held: np.ndarray, stock: np.ndarray, key: int) -> None:
-    """Deal the hand of a world in a `STATE` record; the undrawn stock is shuffled by the stream `key`."""
-    game.public = view.public
-    write_deck(view, past, held, stock, key, game.hidden.deck)
     deal(game)
 
 

@@ -13,7 +13,7 @@ the network averages over both.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -71,7 +71,7 @@ def gather(
     batch.start(seed=seed, episodes=first + np.arange(hands, dtype=np.uint64))
     seats = (np.arange(hands) % 2).astype(np.int8)
     opponents = random.choice(len(pool), size=hands, p=np.asarray(weights) / np.sum(weights))
-    players = Players(learner, pool, seats, opponents)
+    players = Players(_Explorer(learner, random, search.exploration), pool, seats, opponents)
     states, games = [], []
     running = batch.everyone
     while len(running):
@@ -80,7 +80,7 @@ def gather(
         stopped = stopped[batch.state["public"]["phase"][stopped] != STOCK_ONLY]  # nothing to decide
         states.append(batch.state[stopped])
         games.append(stopped)
-        running = players.act(batch, running, random, search.exploration)
+        running = players.act(batch, running)
     state, game = np.concatenate(states), np.concatenate(games)
     are_discards = state["public"]["phase"] == DISCARD
     experiences = [
@@ -123,7 +123,7 @@ def try_candidates(
     running = copies.everyone[: len(position)]
     copies.play(running, actions[position, row, knock])
     running = running[~copies.done[running]]
-    copied = players.copied(position)
+    copied = replace(players, seats=players.seats[position], opponents=players.opponents[position])
     while len(running):
         running = copied.act(copies, running)
     returns = np.full(tried.shape, UNTRIED, np.float32)
@@ -159,22 +159,11 @@ class Players:
     opponents: np.ndarray
     """int64 (n,): the opponent's index in the pool."""
 
-    def copied(self, tables: np.ndarray) -> Players:
-        """Return the same players for copies of these games."""
-        return Players(self.learner, self.pool, self.seats[tables], self.opponents[tables])
-
-    def act(
-        self,
-        batch: Games,
-        running: np.ndarray,
-        random: np.random.Generator | None = None,
-        exploration: float = 0.0,
-    ) -> np.ndarray:
+    def act(self, batch: Games, running: np.ndarray) -> np.ndarray:
         """Play one action in each running game, and return the games that are still running."""
-        learner = self.learner if random is None else _Explorer(self.learner, random, exploration)
         learns = batch.to_move()[running] == self.seats[running]
         sitting = np.where(learns, 0, 1 + self.opponents[running])
-        play_seated(batch, [learner, *self.pool], sitting, running, play_bot)
+        play_seated(batch, [self.learner, *self.pool], sitting, running, play_bot)
         return running[~batch.done[running]]
 
 

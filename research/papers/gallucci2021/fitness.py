@@ -13,8 +13,8 @@ from itertools import chain, combinations
 import numpy as np
 
 from gin_env.agents import Agent, resolve
-from gin_env.agents.cfr.abstractions import KINDS, decision_slices
 from gin_env.agents.cfr.bot import CfrBot, StrategyTable, packaged_table
+from gin_env.agents.cfr.strategy import KINDS, decision_slices
 from gin_env.agents.fitness import FACTORS, FitnessCfrBot
 from gin_env.matches.intervals import deviations, mean_interval
 from gin_env.matches.matches import MatchResult

@@ -19,7 +19,6 @@ import numpy as np
 from gin_env.agents.paper import PAPER_BOTS
 from gin_env.agents.tonic import (
     TonicBot,
-    cards_believed_held,
     cards_near_runs,
     desired_cards,
     kept_pairs,
@@ -27,6 +26,7 @@ from gin_env.agents.tonic import (
     last_choice,
     tonic_draw,
 )
+from gin_env.estimators.logistic import cards_held
 from gin_env.game.cards import pick_card
 from gin_env.game.engine import discards_allowed
 from gin_env.game.hands import available_cards, discard_or_knock, own_turn
@@ -84,7 +84,8 @@ def cards_kept(which: int, public, private, player: int, parameters, runs: int, 
         return kept_pairs(unmelded, available, parameters.keep_pairs_below[turn])
     if which == RUNS:
         return cards_near_runs(runs, unmelded, available) if turn <= 2 else np.int64(0)
-    return desired_cards(unmelded, cards_believed_held(public, private, player, parameters))
+    held = cards_held(public, private, player, parameters, parameters.held_value)
+    return desired_cards(unmelded, held)
 
 
 @kernel

@@ -28,12 +28,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.agents.cfr.abstractions import discard_candidates, discard_set_of, draw_set_of, knock_set_of
 from gin_env.agents.cfr.strategy import (
     choose_discard,
     choose_draw,
     choose_knock,
+    discard_candidates,
     discard_or_knock_by_strategy,
+    discard_set_of,
+    draw_set_of,
+    knock_set_of,
     strategy_action,
 )
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK

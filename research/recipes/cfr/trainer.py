@@ -15,9 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gin_env.agents.cfr.abstractions import CANDIDATES, DEFAULT_CANDIDATES, KINDS, number_of_sets
 from gin_env.agents.cfr.bot import StrategyTable
-from gin_env.agents.cfr.strategy import Strategy
+from gin_env.agents.cfr.strategy import CANDIDATES, DEFAULT_CANDIDATES, KINDS, Strategy, number_of_sets
 from gin_env.game.rules import Rules
 from gin_env.game.state import STATE
 from gin_env.game.streams import check_seed
@@ -53,7 +52,7 @@ class CFRSettings:
     """Settings of a training run, except the number of iterations."""
 
     abstraction: str = "paper"
-    """One of `gin_env.agents.cfr.abstractions.KINDS`."""
+    """One of `gin_env.agents.cfr.strategy.KINDS`."""
     candidates: str | None = None
     """The cards among which a discard is chosen, one of `CANDIDATES` there; None: `DEFAULT_CANDIDATES`."""
     seed: int = 1

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.estimators.networks import FORWARD_BATCH, NETWORKS, DenseNetwork, save
+from gin_env.estimators.networks import FORWARD_BATCH, NETWORKS, DenseNetwork, format_of
 from gin_env.estimators.neural import walk_turns
 from gin_env.estimators.public_history import known_cards, opponent_turns
 from gin_env.game.cards import NUM_CARDS
@@ -105,12 +105,12 @@ class TrainedNetwork:
         )
 
     def save(self, path: str | Path) -> None:
-        """Write the weights as safetensors, and the learning curve next to them.
+        """Write the weights in half precision as safetensors, and the learning curve next to them.
 
         The curve is written as ``.curve.csv`` and, if matplotlib is installed, ``.curve.png``.
         """
         path = Path(path)
-        save(self.network, path, self.metadata)
+        format_of(self.name).write(path, copy.deepcopy(self.network).half(), self.metadata)
         lines = ["round,positions,loss,validation"]
         lines += [f"{p.round},{p.positions},{p.loss:.6f},{p.validation:.6f}" for p in self.curve]
         write_text(path.with_suffix(".curve.csv"), "\n".join(lines) + "\n")
@@ -264,7 +264,7 @@ def cross_entropy(network: Any, data: tuple[torch.Tensor, ...]) -> torch.Tensor:
 
 
 def round_to_half_precision(network: torch.nn.Module) -> None:
-    """Round the weights as `save` does, so that measurements match the network as loaded."""
+    """Round the weights as `TrainedNetwork.save` does, so that measurements match the network as loaded."""
     with torch.no_grad():
         for weights in network.parameters():
             weights.copy_(weights.half().float())
