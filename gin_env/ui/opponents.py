@@ -34,24 +34,10 @@ OPPONENTS = (
 
 
 def find_opponent(text: str) -> Opponent | None:
-    """Return the opponent of this name or bot; None if it is none of those offered."""
+    """Return the opponent of this name or bot; None if it is none of those offered.
+
+    >>> find_opponent("Nora").bot, find_opponent("simple").name
+    ('simple', 'Nora')
+    """
     known = (one for one in OPPONENTS if text == one.bot or text.lower() == one.name.lower())
     return next(known, None)
-
-
-def bot_of(text: str) -> str:
-    """Return the bot that a text names: that of an opponent's name, otherwise the text itself."""
-    known = find_opponent(text)
-    return text if known is None else known.bot
-
-
-def name_of(bot: str) -> str:
-    """Return what a bot is called at the table.
-
-    Examples
-    --------
-    >>> name_of("simple"), name_of("marjj")
-    ('Nora', 'marjj')
-    """
-    known = find_opponent(bot)
-    return bot if known is None else known.name

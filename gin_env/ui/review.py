@@ -20,7 +20,7 @@ from gin_env.support.registry import has_torch
 from gin_env.support.tables import table
 from gin_env.ui.adviser import Advice, Adviser, Move, why
 from gin_env.ui.human_game import PERSON, PERSON_PLAYER
-from gin_env.ui.opponents import name_of
+from gin_env.ui.opponents import find_opponent
 from gin_env.ui.text import text
 from gin_env.ui.visible_table import YOU, action_name
 
@@ -202,8 +202,6 @@ def review_text(
 def summary(totals: Totals, name: str = YOU) -> str:
     """Return the sums in sentences: what the cards were worth, what the choices cost, the accuracy.
 
-    Examples
-    --------
     >>> summary(Totals(points=7, luck=21.4, lost=14.2, num_mistakes=6, num_choices=34))
     'You: +7 points. Cards: +21. Choices: −14 in 6 mistakes of 34 (accuracy 82 %).'
     """
@@ -218,8 +216,6 @@ def summary(totals: Totals, name: str = YOU) -> str:
 def signed(points: float) -> str:
     """Return whole points with their sign.
 
-    Examples
-    --------
     >>> signed(2.6), signed(-14.2), signed(-0.2)
     ('+3', '−14', '0')
     """
@@ -239,7 +235,10 @@ def player_name(game: GameRecord, player: int, me: str = YOU) -> str:
     one, other = game.players[player], game.players[1 - player]
     if one == PERSON_PLAYER:
         return me
-    return name_of(one.bot or one.name) if other == PERSON_PLAYER else one.name
+    if other != PERSON_PLAYER:
+        return one.name
+    known = find_opponent(one.bot or one.name)
+    return one.bot or one.name if known is None else known.name
 
 
 def player_names(game: GameRecord, me: str = YOU) -> tuple[str, str]:
