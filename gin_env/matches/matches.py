@@ -426,8 +426,9 @@ def play_match(
         else:
             for shard in play_shards(setting, (a, b), parts, crew):
                 tally.add_shard(shard.tally, shard.deals)
-                for position, game in shard.records.items() if keep is not None else ():
-                    keep(game, position)
+                if keep is not None:
+                    for position, game in shard.records.items():
+                        keep(game, position)
                 if report is not None:
                     report(shard.num_games, tally)
     tally.deals.flags.writeable = False

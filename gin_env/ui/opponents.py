@@ -34,10 +34,16 @@ OPPONENTS = (
 
 
 def find_opponent(text: str) -> Opponent | None:
-    """Return the opponent of this name or bot; None if it is none of those offered.
-
-    >>> find_opponent("Nora").bot, find_opponent("simple").name
-    ('simple', 'Nora')
-    """
+    """Return the opponent of this name or bot; None if it is none of those offered."""
     known = (one for one in OPPONENTS if text == one.bot or text.lower() == one.name.lower())
     return next(known, None)
+
+
+def name_of(bot: str) -> str:
+    """Return what a bot is called at the table.
+
+    >>> name_of("simple"), name_of("marjj")
+    ('Nora', 'marjj')
+    """
+    known = find_opponent(bot)
+    return bot if known is None else known.name

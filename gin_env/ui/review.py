@@ -20,7 +20,7 @@ from gin_env.support.registry import has_torch
 from gin_env.support.tables import table
 from gin_env.ui.adviser import Advice, Adviser, Move, why
 from gin_env.ui.human_game import PERSON, PERSON_PLAYER
-from gin_env.ui.opponents import find_opponent
+from gin_env.ui.opponents import name_of
 from gin_env.ui.text import text
 from gin_env.ui.visible_table import YOU, action_name
 
@@ -235,10 +235,7 @@ def player_name(game: GameRecord, player: int, me: str = YOU) -> str:
     one, other = game.players[player], game.players[1 - player]
     if one == PERSON_PLAYER:
         return me
-    if other != PERSON_PLAYER:
-        return one.name
-    known = find_opponent(one.bot or one.name)
-    return one.bot or one.name if known is None else known.name
+    return name_of(one.bot or one.name) if other == PERSON_PLAYER else one.name
 
 
 def player_names(game: GameRecord, me: str = YOU) -> tuple[str, str]:
