@@ -12,7 +12,7 @@ from peer_environments import PEERS
 from workloads import WORKLOADS
 
 from gin_env.support import files, plots
-from gin_env.support.plots import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, new_figure, origin_line, sign_figure
+from gin_env.support.plots import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, new_figure, origin_line
 from gin_env.support.version import __version__
 
 OURS = "gin-env"
@@ -202,5 +202,4 @@ def draw(result: dict[str, Any], path: Path) -> None:
     axes.grid(visible=False, axis="y")
     if named:
         axes.legend(loc="lower right", fontsize=8)
-    sign_figure(picture, origin)
-    plots.save_figure(picture, path, dpi=150)
+    plots.save_figure(picture, path, dpi=150, origin=origin)

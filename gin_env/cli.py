@@ -6,17 +6,7 @@ from typing import Annotated
 
 import typer
 
-from gin_env.commands import (
-    compile,
-    convert,
-    explain,
-    lists,
-    matches,
-    play,
-    puzzle,
-    replay,
-    train,
-)
+from gin_env.commands import explain, files, lists, matches, play, puzzle, replay, train
 from gin_env.support.exits import command_line
 from gin_env.support.version import __version__
 
@@ -53,8 +43,7 @@ app.add_typer(replay.app)
 app.add_typer(explain.app)
 app.add_typer(train.app)
 app.add_typer(lists.app)
-app.add_typer(compile.app)
-app.add_typer(convert.app)
+app.add_typer(files.app)
 
 
 def _run() -> None:

@@ -22,10 +22,10 @@ from gin_env.agents.paper import PAPER_BOTS
 from gin_env.agents.process import PREFIX as PROCESS
 from gin_env.agents.process import ProcessBot
 from gin_env.agents.registry import BOTS, OWN_NETWORK, POLICY_FILES
-from gin_env.support import own_classes, specs
+from gin_env.support import specs
 from gin_env.support.checks import check_switch, unknown
-from gin_env.support.own_classes import OWN_CLASS, names_own_class
 from gin_env.support.registry import import_factory
+from gin_env.support.specs import OWN_CLASS, names_own_class
 from gin_env.support.tensor_files import TensorFileError, read_kind
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def make(name: str, *, programs: bool = False, **params: Any) -> Agent:
 
             return make_chat(name, params)
         if names_own_class(name, _declared()):
-            return own_classes.make_own(name, params, "bot", "act", _factory_of)
+            return specs.make_own(name, params, "bot", "act", _factory_of)
     bot = specs.make(name, params, _factory, "bot")
     if name in PAPER_BOTS and not params:
         bot.name = name

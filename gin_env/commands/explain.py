@@ -59,7 +59,6 @@ def explain(
     from gin_env.agents.base import HasActionChances, HasActionValues
     from gin_env.ui import opinions
     from gin_env.ui.explanations import bots_text, choices, explanation, legend
-    from gin_env.ui.positions import position_in_text
 
     if (record is None) == (hand is None):
         raise ValueError("specify a position with --hand and --upcard, or with --record, --game and --step")
@@ -75,7 +74,7 @@ def explain(
         view = steps[step - 1].view()
     else:
         refuse_options(context, "only games of --record have numbers and steps", "game", "step")
-        view = position_in_text(str(hand), upcard, history or "", drew, you_deal, scores, rules)
+        view = opinions.position_in_text(str(hand), upcard, history or "", drew, you_deal, scores, rules)
     ranked = choices(view, estimator)
     bots: dict[str, agents.Agent] = {}
     played: dict[str, int] = {}

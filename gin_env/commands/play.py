@@ -82,9 +82,10 @@ def play(
 
     if is_terminal() and not web:
         typer.echo("Setting up the table ...")
-    from gin_env.ui.opponents import bot_of
+    from gin_env.ui.opponents import find_opponent
 
-    opponent = None if opponent is None else bot_of(opponent)
+    if opponent is not None and (known := find_opponent(opponent)) is not None:
+        opponent = known.bot
     if hint_bot is not None:
         agents.make(hint_bot, programs=True)
     if web:
@@ -117,10 +118,7 @@ def play(
     if not is_terminal():
         raise ValueError("this needs an interactive terminal; use --web to play in a browser")
     if resume:
-        if seed is not None:
-            raise ValueError("--resume continues the deals of the saved game: omit --seed")
-        if rules is not None:
-            raise ValueError("--resume continues the game with its own rules: omit --rules")
+        refuse_options(context, "--resume keeps the deals and rules of the saved game", "seed", "rules")
         if not save.exists():
             raise FileNotFoundError(f"there is no saved game at {save}")
         kept = read_one(save, 1).players[1]

@@ -221,8 +221,11 @@ class raw_env(TwoPlayers):
             self._pile.pop()
             self._play_in_engine(actions.DRAW_UPCARD)
         elif action == CALL_GIN or action >= KNOCK:
-            card = int(OUR_ID[self._gin_card() if action == CALL_GIN else action - KNOCK])
-            self._play_in_engine(actions.KNOCK + card)
+            v4_card = action - KNOCK
+            if action == CALL_GIN:  # with the first card whose discard leaves no deadwood
+                held, deadwood = self._hand()
+                v4_card = held[deadwood == 0][0]
+            self._play_in_engine(actions.KNOCK + int(OUR_ID[v4_card]))
         else:
             card = int(OUR_ID[action - DISCARD])
             self._pile.append(card)
@@ -240,11 +243,6 @@ class raw_env(TwoPlayers):
         deadwood_after_discards(hand, self._deadwood_after)
         held = np.sort(V4_ID[cards_of(hand)])
         return held, self._deadwood_after[OUR_ID[held]]
-
-    def _gin_card(self) -> int:
-        """Return the first card (v4 id) whose discard leaves no deadwood."""
-        held, deadwood = self._hand()
-        return int(held[deadwood == 0][0])
 
     def _legal_actions(self) -> np.ndarray:
         """Return the action mask of the player to move: int8 (110,)."""

@@ -19,7 +19,7 @@ from typing import Any
 from gin_env.estimators.base import Estimator, no_memory
 from gin_env.estimators.public_history import known_cards
 from gin_env.estimators.registry import ESTIMATORS
-from gin_env.support import own_classes, specs
+from gin_env.support import specs
 from gin_env.support.checks import unknown
 
 __all__ = ["Estimator", "known_cards", "make", "names", "no_memory", "parameters", "readings", "resolve"]
@@ -73,7 +73,7 @@ def make(name: str, *, programs: bool = False, **params: Any) -> Estimator:
                 f"estimator {name!r} imports a module: if you trust its code, pass programs=True to "
                 "estimators.make"
             )
-        return resolve(own_classes.make_own(name, params, "estimator", "estimate"))
+        return resolve(specs.make_own(name, params, "estimator", "estimate"))
     return specs.make(name, params, _factory, "estimator")
 
 
@@ -83,7 +83,7 @@ def names_own_class(name: str) -> bool:
     >>> names_own_class("my_module:Mine"), names_own_class("nn:weights=simple")
     (True, False)
     """
-    return own_classes.names_own_class(name, ESTIMATORS.declarations)
+    return specs.names_own_class(name, ESTIMATORS.declarations)
 
 
 def resolve(estimator: str | Estimator, *, programs: bool = False) -> Estimator:

@@ -43,15 +43,13 @@ def game_views() -> PlayerView:
     return PlayerView(_game_records().copy())
 
 
-def decision_hash(
-    bot: AnyAgent, hands: int = HANDS, *, in_games: bool = False, programs: bool = False
-) -> str:
+def decision_hash(bot: AnyAgent, hands: int = HANDS, *, in_games: bool = False) -> str:
     """Return the SHA-256 of the bot's actions in `fixed_views`, shortened to 32 hexadecimal digits.
 
     Bots that decide alike there have the same hash. With `in_games` the positions are those of `game_views`.
-    `programs` is that of `gin_env.agents.resolve`. Raises as that does, and ValueError for an illegal action.
+    Raises as `gin_env.agents.resolve` does, and ValueError for an illegal action.
     """
-    bot = resolve(bot, programs=programs)
+    bot = resolve(bot)
     view = game_views() if in_games else fixed_views(hands)
     actions = check_bot_actions(bot, bot.act(view), len(view))
     possible = (actions >= 0) & (actions < NUM_ACTIONS)

@@ -32,7 +32,7 @@ from gin_env.matches.intervals import (
     win_rate_interval,
 )
 from gin_env.matches.luck import LUCK, Adjusted, adjusted_ratio, swapped_luck
-from gin_env.matches.reporting import MatchRecording, match_progress
+from gin_env.matches.reporting import match_progress, match_recording
 from gin_env.matches.shards import (
     DEAL_RESULT,
     MatchSetting,
@@ -414,9 +414,7 @@ def play_match(
     with ExitStack() as stack:
         players = keep = None
         if record is not None:
-            recording = MatchRecording(record, (a, b), bots)
-            stack.callback(recording.close)
-            players, keep = recording.players, recording.add
+            players, keep = stack.enter_context(match_recording(record, (a, b), bots))
         report = stack.enter_context(match_progress(progress, games, episode))
         setting = MatchSetting(seed, episode, rules, BATCH_SIZE, players, luck)
         crew = stack.enter_context(opened(workers))
@@ -428,8 +426,9 @@ def play_match(
         else:
             for shard in play_shards(setting, (a, b), parts, crew):
                 tally.add_shard(shard.tally, shard.deals)
-                for position, game in shard.records.items():
-                    recording.add(game, position)
+                if keep is not None:
+                    for position, game in shard.records.items():
+                        keep(game, position)
                 if report is not None:
                     report(shard.num_games, tally)
     tally.deals.flags.writeable = False

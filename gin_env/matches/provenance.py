@@ -21,7 +21,6 @@ from gin_env.agents.simple import VARIABLE_KNOCK
 from gin_env.estimators.registry import ESTIMATORS
 from gin_env.matches.fixed_positions import MANY_HANDS, decision_hash
 from gin_env.support import specs
-from gin_env.support.own_classes import OWN_CLASS
 
 FOLDERS = {"agents": Path(bots.__path__[0]), "estimators": Path(estimators.__path__[0])}
 """The folders of packaged files."""
@@ -119,7 +118,7 @@ def _files_of_bot(text: str) -> list[Path]:
     if bots.starts_program(text):
         if text.startswith((PREFIX, bots.CHAT)):
             return []
-        own = OWN_CLASS.match(text)
+        own = specs.OWN_CLASS.match(text)
         policy, params = specs.parse(text, name=own and own[0])
         if policy.endswith(specs.POLICY_ENDINGS):  # with an estimator of the user's own
             return [Path(policy)]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gin_env.agents import Agent, AnyAgent
 from gin_env.matches.provenance import spell_out_bot
-from gin_env.matches.shards import Report, Tally
+from gin_env.matches.shards import Keep, Report, Tally
 from gin_env.records.files import Recorder
-from gin_env.records.games import GameRecord
+from gin_env.records.games import GameRecord, Player
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -69,44 +69,33 @@ class _Bar:
         self.next = time.monotonic() + SECONDS
 
 
-class MatchRecording:
-    """Writes the games of a match in the order in which they started, whatever order they end in.
+@contextmanager
+def match_recording(
+    record: Recorder | str | Path, named: tuple[AnyAgent, AnyAgent], bots: tuple[Agent, Agent]
+) -> Iterator[tuple[tuple[Player, Player], Keep]]:
+    """Yield the players as records name them, and what to call with each finished game.
+
+    The games are written in the order in which they started, whatever order they end in.
 
     Parameters
     ----------
-    record : a recorder, or a file, which `close` closes.
+    record : a recorder, or a file, which is closed after the block.
     named : the bots as the caller passed them: names or objects.
     bots : the same bots as objects.
-
-    Attributes
-    ----------
-    players : bots a and b, as records name them.
     """
-
-    def __init__(
-        self,
-        record: Recorder | str | Path,
-        named: tuple[AnyAgent, AnyAgent],
-        bots: tuple[Agent, Agent],
-    ) -> None:
-        self._recorder = record if isinstance(record, Recorder) else Recorder(record)
-        self._closes = self._recorder is not record
+    waiting: dict[int, GameRecord] = {}
+    with nullcontext(record) if isinstance(record, Recorder) else Recorder(record) as recorder:
         a, b = (
-            self._recorder.player(bot.name, spell_out_bot(name) if isinstance(name, str) else None)
+            recorder.player(bot.name, spell_out_bot(name) if isinstance(name, str) else None)
             for name, bot in zip(named, bots, strict=True)
         )
-        self.players = a, b
-        self._waiting: dict[int, GameRecord] = {}
-        self._num_written = 0
+        num_written = 0
 
-    def close(self) -> None:
-        """Close a file that was opened for this match alone."""
-        if self._closes:
-            self._recorder.close()
+        def keep(game: GameRecord, position: int) -> None:
+            nonlocal num_written
+            waiting[position] = game
+            while num_written in waiting:
+                recorder.add(waiting.pop(num_written))
+                num_written += 1
 
-    def add(self, game: GameRecord, position: int) -> None:
-        """Record a finished game that was the `position`-th to start, counting from 0."""
-        self._waiting[position] = game
-        while self._num_written in self._waiting:
-            self._recorder.add(self._waiting.pop(self._num_written))
-            self._num_written += 1
+        yield (a, b), keep

@@ -89,6 +89,8 @@ class Tally:
 
 Report = Callable[[int, Tally], object]
 """Called whenever hands have ended, with the number of games that have just ended and the sums so far."""
+Keep = Callable[[GameRecord, int], object]
+"""Called with the record of each game that has ended, and its position in the match, counting from 0."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ def play_games(
     bots: tuple[Agent, Agent],
     order: np.ndarray,
     report: Report | None = None,
-    keep: Callable[[GameRecord, int], object] | None = None,
+    keep: Keep | None = None,
     first: int = 0,
 ) -> tuple[Tally, np.ndarray]:
     """Play games in the given order; when a game ends, the next one takes its place in the batch.
@@ -119,7 +121,6 @@ def play_games(
     Parameters
     ----------
     order : int64 array, shape (n,): the indices of the games.
-    keep : called with the record of each game that has ended and its position in the match.
     first : position in the match of the first of these games.
 
     Returns

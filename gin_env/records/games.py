@@ -155,8 +155,18 @@ class GameRecord:
             check_text(f"the bot of player {index}", player.bot or "")
         check_text("source", self.source or "")
         check_text("release", self.release)
-        for index in range(len(self.hands) - 1):
-            self._check_next(index)
+        for number, (hand, following) in enumerate(pairwise(self.hands), 1):  # before anything is replayed
+            if hand.outcome == UNDECIDED:
+                raise RecordError(f"hand {number}: is not over, but another hand follows")
+            if max(hand.scores_after) >= self.rules.target_score or number >= self.rules.max_hands:
+                raise RecordError(f"hand {number}: ends the game, but another hand follows")
+            if following.scores != hand.scores_after:
+                raise RecordError(
+                    f"hand {number + 1}: scores are {list(following.scores)}, but the previous hand left "
+                    f"{list(hand.scores_after)}"
+                )
+            if following.dealer != self.rules.dealer_after(hand.dealer, hand.result[0]):
+                raise RecordError(f"hand {number + 1}: the dealer must be player {1 - following.dealer}")
         for number, (hand, states) in enumerate(zip(self.hands, self._states(), strict=True), 1):
             played = end_of_hand(states[-1]["public"])
             for name, value in played.items():
@@ -164,21 +174,6 @@ class GameRecord:
                     raise RecordError(f"hand {number}: {name} is {recorded!r}, but replaying gives {value!r}")
             if hand.counted is not None and played["winner"] is None:
                 raise RecordError(f"hand {number}: has counted points, but no winner")
-
-    def _check_next(self, index: int) -> None:
-        """Compare a hand with the one after it, before anything is replayed."""
-        hand, following, where = self.hands[index], self.hands[index + 1], f"hand {index + 1}"
-        if hand.outcome == UNDECIDED:
-            raise RecordError(f"{where}: is not over, but another hand follows")
-        if max(hand.scores_after) >= self.rules.target_score or index + 1 >= self.rules.max_hands:
-            raise RecordError(f"{where}: ends the game, but another hand follows")
-        if following.scores != hand.scores_after:
-            raise RecordError(
-                f"hand {index + 2}: scores are {list(following.scores)}, but the previous hand left "
-                f"{list(hand.scores_after)}"
-            )
-        if following.dealer != self.rules.dealer_after(hand.dealer, hand.result[0]):
-            raise RecordError(f"hand {index + 2}: the dealer must be player {1 - following.dealer}")
 
     def _states(self) -> list[np.ndarray]:
         """Return the states of each hand from its deal to its end: `STATE` (num_actions + 1,).

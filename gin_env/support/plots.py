@@ -76,23 +76,18 @@ def origin_line(sample: str, seed: int | None = None, version: str = __version__
     return ", ".join(part for part in parts if part)
 
 
-def sign_figure(figure: Figure, text: str) -> None:
-    """Write a footer, such as `origin_line`, in small print below the axes of a figure from `new_figure`."""
-    share = _FOOT / figure.get_figheight()
-    layout: Any = figure.get_layout_engine()
-    layout.set(rect=(0, share, 1, 1 - share))
-    figure.text(0.995, share / 2, text, ha="right", va="center", fontsize=7, color=GREY)
-
-
 def save_figure(figure: Figure, path: str | Path, dpi: int, origin: str = "") -> None:
     """Write a figure in the format given by the path's ending, or as PNG if it has none.
 
-    `origin`, such as an `origin_line`, is written below the axes.
+    `origin`, such as an `origin_line`, is written in small print below the axes.
 
     Raises OSError, or ValueError for a format that matplotlib does not support.
     """
     if origin:
-        sign_figure(figure, origin)
+        share = _FOOT / figure.get_figheight()
+        layout: Any = figure.get_layout_engine()
+        layout.set(rect=(0, share, 1, 1 - share))
+        figure.text(0.995, share / 2, origin, ha="right", va="center", fontsize=7, color=GREY)
     _replace_black(figure)
     picture = io.BytesIO()
     figure.savefig(picture, dpi=dpi, format=Path(path).suffix[1:] or "png", transparent=True)

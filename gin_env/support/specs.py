@@ -8,16 +8,20 @@ The same grammar applies everywhere a bot is named (command line, `play_match`,
     value                            an integer, a number, true, false, none, a word, or a list
     list                             entries joined by +: 21+12+10; a single entry: 21+; no entries: +
 
-A bot of your own module is named ``module:Class`` or ``module:Class:key=value`` (`gin_env.agents.make`). None
-of these characters needs quoting in a shell.
+A bot of your own module is named ``module:Class`` or ``module:Class:key=value`` (`gin_env.agents.make`).
+Naming one imports the module, which runs its code. So names from files must not come to `make_own`, unless
+the user named the class as well. None of these characters needs quoting in a shell.
 """
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import os
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Collection
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from gin_env.support.checks import unknown
@@ -27,6 +31,8 @@ POLICY_ENDINGS = (".zip", ".safetensors")
 
 ``.safetensors`` is a trained network, ``.zip`` what `MaskablePPO.save` writes.
 """
+OWN_CLASS = re.compile(r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)(?!\w|\s*=|[./\\])")
+"""Matches ``module:Class`` at the start of a name; ``name:key=value`` and paths do not match."""
 _NAME_WITH_PARAMETERS = re.compile(r"[\w-]+:\w+=")
 _WORDS = {"true": True, "false": False, "none": None}
 
@@ -58,10 +64,7 @@ def make(text: str, params: dict[str, Any], find: Callable[[str], Callable[..., 
     """
     if not isinstance(text, str):
         raise TypeError(f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}'s name must be a string, not {text!r}")
-    name, named = parse(text, kind)
-    if twice := sorted(named.keys() & params.keys()):
-        raise ValueError(f"{kind} {name!r}: the parameter {twice[0]!r} is given twice")
-    params = named | params
+    name, params = _all_parameters(text, params, kind)
     factory = find(name)
     check_parameters(name, factory, params, kind)
     try:
@@ -71,6 +74,16 @@ def make(text: str, params: dict[str, Any], find: Callable[[str], Callable[..., 
     if params:
         made.name = spell(name, params)
     return made
+
+
+def _all_parameters(
+    text: str, params: dict[str, Any], kind: str, name: str | None = None
+) -> tuple[str, dict[str, Any]]:
+    """Return the name in a text, and its parameters with these additional ones. Raises as `make` does."""
+    name, named = parse(text, kind, name)
+    if twice := sorted(named.keys() & params.keys()):
+        raise ValueError(f"{kind} {name!r}: the parameter {twice[0]!r} is given twice")
+    return name, named | params
 
 
 def spell(name: str, params: dict[str, Any]) -> str:
@@ -162,3 +175,71 @@ def check_parameters(
         if key not in known:
             message = unknown("parameter", key, known) if known else f"unknown parameter {key!r}; it has none"
             raise TypeError(f"{kind} {name!r}: {message}")
+
+
+# --- Classes of the user's own -------------------------------------------------------------------------
+
+
+def names_own_class(text: object, declared: Collection[str]) -> bool:
+    """Return whether a name begins with ``module:Class``, and the module is not one of the declared names."""
+    own = OWN_CLASS.match(text) if isinstance(text, str) else None
+    return own is not None and own["module"] not in declared
+
+
+def make_own(
+    text: str,
+    params: dict[str, Any],
+    kind: str,
+    method: str,
+    factory_of: Callable[[Any, str], Any] = lambda made, spelled: made,
+) -> Any:
+    """Return an object of the user's own class; its name is the text that makes it again.
+
+    Parameters
+    ----------
+    text : matches `OWN_CLASS`. The module is looked for like any other module, then in the current folder.
+    params : additional parameters.
+    kind, method : what it must be, for messages, and a method that it must have.
+    factory_of : returns the factory, given the class and its name.
+
+    Raises ValueError for an unknown module or class and for invalid parameters, TypeError for unknown
+    parameters and for objects without the method, and whatever the module or the class raises.
+    """
+    match = OWN_CLASS.match(text)
+    if match is None:
+        raise ValueError(f"{kind} {text!r} must be named module:Class")
+    spelled, params = _all_parameters(text, params, kind, name=match[0])
+    factory = factory_of(_import_class(spelled, match["module"], match["name"], kind), spelled)
+    check_parameters(spelled, factory, params, kind)
+    made = factory(**params)
+    if not callable(getattr(made, method, None)):
+        raise TypeError(
+            f"{kind} {spelled!r} must have a method {method}(view); {type(made).__name__} has none"
+        )
+    try:
+        made.name = spell(spelled, params) if params else spelled
+    except AttributeError as error:
+        raise TypeError(f"{kind} {spelled!r} must have an attribute name that can be set: {error}") from error
+    return made
+
+
+def _import_class(spelled: str, module: str, name: str, kind: str) -> Any:
+    """Return the class (or function) of this name."""
+    folder = str(Path.cwd())
+    if folder not in sys.path and "" not in sys.path:
+        sys.path.append(folder)  # at the end, so that no file there replaces an installed module
+    importlib.invalidate_caches()
+    try:
+        found = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise  # a module that the user's module imports
+        raise ValueError(
+            f"unknown {kind} {spelled!r}: no module {error.name!r} in {folder} or among the installed "
+            "packages"
+        ) from error
+    made = getattr(found, name, None)
+    if not callable(made):
+        where = getattr(found, "__file__", None) or module
+        raise ValueError(f"unknown {kind} {spelled!r}: {where} has no class {name!r}")
+    return made

@@ -108,7 +108,13 @@ class Adviser:
         self.num_worlds = num_worlds
         self._belief = Belief("suit-equivariant:weights=policy" if torch else "bayes")
         self._danger = make_estimator("bayes")
-        self._network: RolloutPlayers | None = _players_of(self.bot) if torch else None
+        self._network: RolloutPlayers | None = None
+        """Compiled rollouts by the bot's network, if it has one."""
+        if torch:
+            from gin_env.agents.search.rollouts import RolloutPlayers, network_of
+
+            network = network_of(self.bot)
+            self._network = None if network is None else RolloutPlayers(network, None)
         self._chances: dict[Rules, np.ndarray] = {}
 
     def advise(self, view: PlayerView, played: int | None = None) -> Advice:
@@ -138,7 +144,9 @@ class Adviser:
     ) -> list[Move]:
         """Return the moves, the best first; the first of `tried` is the best unless another surely is."""
         player, scores = int(view.array["player"][0]), view.array["public"]["scores"][0]
-        points = self._play_out(worlds, np.array(tried), player)
+        games = after(np.tile(worlds, len(tried)), np.repeat(tried, len(worlds)))
+        self._finish(games, player)
+        points = (points_of_hand(games) * (1 - 2 * player)).reshape(len(tried), len(worlds))
         win = self._chance(view.rules, int(scores[player]), int(scores[1 - player]), points)
         ahead, error = mean_and_error(win - win[0])
         best = int((ahead - error).argmax())
@@ -175,13 +183,6 @@ class Adviser:
         wanted = [*best_first[:TRIED], *knocks, *([] if played is None else [played])]
         return list(dict.fromkeys(wanted))
 
-    def _play_out(self, worlds: np.ndarray, actions: np.ndarray, player: int) -> np.ndarray:
-        """Return the player's points after each of k actions in each world: int64 (k, n)."""
-        games = after(np.tile(worlds, len(actions)), np.repeat(actions, len(worlds)))
-        self._finish(games, player)
-        points = points_of_hand(games) * (1 - 2 * player)
-        return points.reshape(len(actions), len(worlds))
-
     def _finish(self, games: Games, player: int) -> None:
         """Play every hand to its end."""
         if self._network is not None:
@@ -208,14 +209,6 @@ def estimator_of_hand(name: str) -> Estimator:
     if isinstance(estimator, NeedsHands):
         raise ValueError(f"estimator {name!r} sees the opponent's hand: choose one that estimates it")
     return estimator
-
-
-def _players_of(bot: agents.Agent) -> RolloutPlayers | None:
-    """Return compiled rollouts by a bot's network; None for another kind of bot."""
-    from gin_env.agents.search.rollouts import RolloutPlayers, network_of
-
-    network = network_of(bot)
-    return None if network is None else RolloutPlayers(network, None)
 
 
 # --- In words ------------------------------------------------------------------------------------------

@@ -37,23 +37,20 @@ LEGEND = {
 
 @dataclass(frozen=True)
 class RankedChoice:
-    """A legal action with its numbers; None where a number does not apply, such as outs after a knock."""
+    """A legal action with its numbers, which `LEGEND` describes.
+
+    A number is None where it does not apply, such as outs after a knock.
+    """
 
     action: int
     deadwood: int | None = None
-    """Deadwood of the hand that the action leaves; for drawing the upcard, after the best discard."""
     outs: int | None = None
-    """Number of unseen cards that complete a meld and lower the deadwood."""
     knock_chance: float | None = None
-    """Share of the unseen cards after which a knock is possible."""
     gin_outs: int | None = None
-    """Number of unseen cards that make gin."""
     danger: int | None = None
-    """Number of melds of three, at most 6, that the opponent could complete with the card that is discarded
-    or left on the pile. A meld counts if the opponent might hold its other two cards."""
+    """At most 6; of the card that is discarded or left on the pile."""
     risk: float | None = None
-    """As `danger`, with each meld weighted by the probability that the opponent holds the other two cards
-    (`gin_env.estimators.risk`)."""
+    """See `gin_env.estimators.risk`."""
 
 
 def choices(view: PlayerView, estimator: str | Estimator | None = None) -> list[RankedChoice]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -28,15 +27,6 @@ from gin_env.ui.opponents import find_opponent
 PERSON, BOT = 0, 1
 PERSON_PLAYER = Player("person")
 _ONE = np.zeros(1, np.int64)
-
-
-class EndedHand(NamedTuple):
-    """A hand that has ended, with both players' cards."""
-
-    view: PlayerView
-    """The person's view; its public part contains the result of the hand."""
-    hands: tuple[int, int]
-    """The cards of the person and of the bot, as masks."""
 
 
 class HumanGame:
@@ -92,12 +82,15 @@ class HumanGame:
         return self._hand.views(_ONE, PERSON)
 
     @property
-    def ended(self) -> EndedHand | None:
-        """The hand that has just ended, until `next_hand` is called."""
+    def ended(self) -> tuple[int, int] | None:
+        """The cards of the person and of the bot in the hand that has just ended, as masks.
+
+        None while a hand is played, also after `next_hand`.
+        """
         if not self._hand.done[0]:
             return None
         person, bot = self._hand.state["private"]["hand"][0].tolist()
-        return EndedHand(self.view, (person, bot))
+        return person, bot
 
     @property
     def is_over(self) -> bool:

@@ -39,17 +39,9 @@ def find_opponent(text: str) -> Opponent | None:
     return next(known, None)
 
 
-def bot_of(text: str) -> str:
-    """Return the bot that a text names: that of an opponent's name, otherwise the text itself."""
-    known = find_opponent(text)
-    return text if known is None else known.bot
-
-
 def name_of(bot: str) -> str:
     """Return what a bot is called at the table.
 
-    Examples
-    --------
     >>> name_of("simple"), name_of("marjj")
     ('Nora', 'marjj')
     """

@@ -226,12 +226,8 @@ def advice_lines(
     return text.append(f"\n{why(advice, view, opponent, played, letters)}")
 
 
-def belief_lines(belief: HeatMap) -> Text:
-    """Return the heat map with a heading, in six lines: per cent for each card, ■ for 100."""
-    return Text("\n").join([Text("What they may hold, per cent", "bold"), _heat_cells(belief)])
-
-
-def _heat_cells(belief: HeatMap) -> Text:
+def heat_cells(belief: HeatMap) -> Text:
+    """Return the heat map in five lines: per cent for each card, ■ for 100."""
     text = Text().append("  " + "".join(f"{card_name(rank)[:-1]:>3}" for rank in range(NUM_RANKS)), "bold")
     for suit, cells in belief:
         text.append(f"\n{suit} ", "bold")
@@ -256,7 +252,7 @@ def belief_and_truth(
     belief: HeatMap, hand: int, heading: str, wide: bool, truth: str = "what was held"
 ) -> Text:
     """Return a belief and the actual hand, side by side if `wide`, otherwise below each other."""
-    left, right = _heat_cells(belief).split("\n"), truth_lines(hand).split("\n")
+    left, right = heat_cells(belief).split("\n"), truth_lines(hand).split("\n")
     if not wide:
         return Text("\n").join(
             [Text(heading, "bold"), *left, Text(truth[0].upper() + truth[1:], "bold"), *right]

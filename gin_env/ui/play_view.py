@@ -15,7 +15,7 @@ from textual.widgets import Static
 from gin_env.records import HandRecord
 from gin_env.ui import play_drawing as draw
 from gin_env.ui.adviser import Adviser
-from gin_env.ui.human_game import PERSON, EndedHand, HumanGame
+from gin_env.ui.human_game import PERSON, HumanGame
 from gin_env.ui.reveal import describe_showdown, game_result
 from gin_env.ui.review import HandReview, review_hand, review_text
 from gin_env.ui.statistics import Statistics
@@ -180,7 +180,11 @@ class PlayView(TableView):
         self._write("sheet", draw.sheet_lines(self.game.record(), opponent) if large else "")
         self._show_hint(table)
         belief = self._belief(self.game.view) if self.belief_on else ""
-        self._write("belief", belief if isinstance(belief, str) else draw.belief_lines(belief))
+        if not isinstance(belief, str):
+            heading = Text("What they may hold, per cent", "bold")
+            self._write("belief", Text("\n").join([heading, draw.heat_cells(belief)]))
+        else:
+            self._write("belief", belief)
         turns = self.query_one("#turns", VerticalScroll)
         self.call_after_refresh(turns.scroll_end, animate=False)  # once the hint has its height
 
@@ -191,9 +195,9 @@ class PlayView(TableView):
         self._write("hint", text)
         self.query_one("#hint").display = self.hint_on
 
-    def _show_end(self, ended: EndedHand, width: int) -> None:
+    def _show_end(self, hands: tuple[int, int], width: int) -> None:
         opponent = self.game.opponent_name
-        showdown = describe_showdown(ended.view, ended.hands, opponent, self.letters)
+        showdown = describe_showdown(self.game.view, hands, opponent, self.letters)
         large = self.has_class("large")
         text = draw.showdown_lines(showdown, opponent, self.letters, width >= WIDE, large=large)
         if self.game.is_over:
@@ -205,14 +209,14 @@ class PlayView(TableView):
             text.append(
                 f"\nAgainst {opponent}: {self.statistics.against(self.game.opponent).text}.", draw.PALE
             )
-        text.append(f"\n\n{self._review(ended)}")
+        text.append(f"\n\n{self._review()}")
         belief = self._belief(self.game.view)
         text.append("\n\n")
         if isinstance(belief, str):
             text.append(belief)
         else:
             heading = "What you could believe, per cent"
-            text.append(draw.belief_and_truth(belief, ended.hands[1], heading, width >= WIDE))
+            text.append(draw.belief_and_truth(belief, hands[1], heading, width >= WIDE))
         self._write("end-text", text)
 
     def _said(self, table: VisibleTable, cards: list[int], two_lines: bool) -> str:
@@ -239,7 +243,7 @@ class PlayView(TableView):
         knock = "" if option.knock is None else ", k knocks"
         return f"{name} leaves {option.deadwood} deadwood: Enter discards it{knock}."
 
-    def _review(self, ended: EndedHand) -> str:
+    def _review(self) -> str:
         """Return the review of the hand, after a game that of all its hands, or why there is none yet."""
         game = self.game
         record = game.record()
@@ -254,7 +258,7 @@ class PlayView(TableView):
             reviews = [self._reviews[record.hands[hand]] for hand in hands]
             return review_text(record, reviews, adviser.label, letters=self.letters)
 
-        found = self._think(ADVISER, ended.view, compute)
+        found = self._think(ADVISER, game.view, compute)
         if found is None:
             return "Your choices are played out ..."
         return f"There is no review: {found}" if isinstance(found, Exception) else str(found)

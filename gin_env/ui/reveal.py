@@ -69,7 +69,7 @@ def describe_showdown(
         steps = [f"{_verb(names[side], 'go', 'goes')} gin: every card is in a meld. No lay-offs after gin."]
     melds = [card_names(cards, letters) for cards, caption in answer if caption in ("set", "run")]
     steps.append(f"{_verb(names[1 - side], 'meld')} {', '.join(melds) or 'nothing'}.")
-    moves = lay_offs(laid, answer)
+    moves = _lay_offs(laid, answer)
     steps += [
         f"{_verb(names[1 - side], 'lay')} off {card_name(card, letters)} on {card_names(meld, letters)}: "
         f"{int(total_value(1 << card))} less deadwood."
@@ -154,14 +154,11 @@ def _deadwood(groups: list[Group], points: int, letters: bool) -> str:
     return f"{points} deadwood ({card_names(loose[0], letters)})" if loose else "no deadwood"
 
 
-class LayOff(NamedTuple):
-    """A card that the defender lays off, and the knocker's meld before it."""
-
-    card: int
-    meld: list[int]
+LayOff = tuple[int, list[int]]
+"""A card that the defender lays off, and the knocker's meld before it."""
 
 
-def lay_offs(knocker: list[Group], defender: list[Group]) -> list[LayOff]:
+def _lay_offs(knocker: list[Group], defender: list[Group]) -> list[LayOff]:
     """Return the defender's lay-offs, in an order in which each card fits.
 
     A card that fits both a run and a set is laid off on the run, which other cards can then extend.
@@ -173,7 +170,7 @@ def lay_offs(knocker: list[Group], defender: list[Group]) -> list[LayOff]:
         card, cards = next(
             (card, cards) for cards, kind in melds for card in remaining if _fits(card, cards, kind)
         )
-        result.append(LayOff(card, list(cards)))
+        result.append((card, list(cards)))
         remaining.remove(card)
         cards.append(card)
         cards.sort()
@@ -193,7 +190,7 @@ def _stages(
     stages = []
     for number, text in enumerate(steps):
         done = moves[: max(number - 1, 0)]
-        laid = [move.card for move in done]
+        laid = [card for card, _ in done]
         knocking, defending = _with_laid_off(knocker, done), _without(defender, laid)
         if number == 0:
             everything = sorted((card for group in defender for card in group.cards), key=_by_rank)

@@ -202,8 +202,6 @@ def review_text(
 def summary(totals: Totals, name: str = YOU) -> str:
     """Return the sums in sentences: what the cards were worth, what the choices cost, the accuracy.
 
-    Examples
-    --------
     >>> summary(Totals(points=7, luck=21.4, lost=14.2, num_mistakes=6, num_choices=34))
     'You: +7 points. Cards: +21. Choices: −14 in 6 mistakes of 34 (accuracy 82 %).'
     """
@@ -218,8 +216,6 @@ def summary(totals: Totals, name: str = YOU) -> str:
 def signed(points: float) -> str:
     """Return whole points with their sign.
 
-    Examples
-    --------
     >>> signed(2.6), signed(-14.2), signed(-0.2)
     ('+3', '−14', '0')
     """

@@ -36,8 +36,6 @@ class OpponentTally:
     def text(self) -> str:
         """The results in words.
 
-        Examples
-        --------
         >>> OpponentTally(hands_won=3, hands_lost=2, games_won=1).text
         'games won 1, lost 0; hands won 3, lost 2'
         >>> OpponentTally(hands_won=1, hands_lost=1, points=[25, -10]).text

@@ -154,8 +154,18 @@ class SelfPlayCallback(BaseCallback):
         self._env.seed((model.seed or 0) + metadata["decisions"])  # different decks from those before
 
     def _save(self) -> None:
-        """Replace the checkpoint."""
-        tensors = model_tensors(cast(MaskablePPO, self.model))
+        """Replace the checkpoint, with everything that training changes in the model and in this object.
+
+        The random generators are the global ones of torch and NumPy, both of which SB3 uses.
+        """
+        _, keys, place, *_ = np.random.get_state()  # noqa: NPY002 (SB3 draws its minibatches from it)
+        random = {
+            "numpy": torch.from_numpy(np.append(keys, place).astype(np.int64)),
+            "torch": torch.get_rng_state(),
+        }
+        policy = cast(MaskablePPO, self.model).policy
+        tensors = prefixed("policy", policy.state_dict()) | prefixed("random", random)
+        tensors |= prefixed("optimizer", optimizer_tensors(policy.optimizer))
         for decisions, weights in zip(self._taken_after, self._weights, strict=True):
             tensors |= prefixed(f"past.{decisions}", weights)
         metadata = {
@@ -266,28 +276,8 @@ def index_to_drop(taken_after: Sequence[int]) -> int:
     return 1 + int(np.argmin(gaps)) if len(gaps) else 0
 
 
-def model_tensors(model: MaskablePPO) -> Tensors:
-    """Return everything that training changes in a model: network, optimizer and random generators.
-
-    The generators are the global ones of torch and NumPy, both of which SB3 uses.
-    """
-    _, keys, position, *_ = np.random.get_state()  # noqa: NPY002 (SB3 draws its minibatches from it)
-    random = {
-        "numpy": torch.from_numpy(np.append(keys, position).astype(np.int64)),
-        "torch": torch.get_rng_state(),
-    }
-    return (
-        prefixed("policy", model.policy.state_dict())
-        | prefixed("optimizer", optimizer_tensors(model.policy.optimizer))
-        | prefixed("random", random)
-    )
-
-
 def restore_model(model: MaskablePPO, tensors: Tensors) -> None:
-    """Restore a model with the same settings from the result of `model_tensors`.
-
-    Raises ValueError if the tensors do not fit the model.
-    """
+    """Restore a model with the same settings from a checkpoint. Raises ValueError if they do not fit."""
     groups = by_prefix(tensors)
     try:
         model.policy.load_state_dict(groups["policy"])

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from gin_env import agents, estimators, play_match
 from gin_env.batch import Games
 from gin_env.cli import app
-from gin_env.commands.compile import parts
+from gin_env.commands.files import parts
 
 pytestmark = pytest.mark.compiled
 

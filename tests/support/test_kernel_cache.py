@@ -298,7 +298,7 @@ def test_concurrent_compilations_leave_a_valid_cache(tmp_path, limit):
 @pytest.mark.parametrize("options", [[], ["--for-everyone"]])
 def test_compile_command_opens_the_cache_to_others_only_on_request(monkeypatch, options):
     opened = []
-    monkeypatch.setattr("gin_env.commands.compile.parts", list)
+    monkeypatch.setattr("gin_env.commands.files.parts", list)
     monkeypatch.setattr(kernel_cache, "open_to_readers", opened.append)
     assert CliRunner().invoke(app, ["compile", *options]).exit_code == 0
     assert len(opened) == len(options)

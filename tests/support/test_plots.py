@@ -63,12 +63,12 @@ def test_panels_are_rows_and_columns():
     assert len(figure.axes) == 6
 
 
-def test_footer_is_below_everything_else():
+def test_footer_is_below_everything_else(tmp_path):
     figure, [[axes]] = plots.new_figure(6, 4)
     axes.plot([0, 1], label="a line")
     axes.set_xlabel("a label")
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12))
-    plots.sign_figure(figure, "20,000 games a match, seed 7, gin-env 0.1.0")
+    plots.save_figure(figure, tmp_path / "a.png", 50, "20,000 games a match, seed 7, gin-env 0.1.0")
     figure.draw_without_rendering()
     (foot,) = figure.texts
     assert foot.get_text() == "20,000 games a match, seed 7, gin-env 0.1.0"

@@ -21,7 +21,7 @@ from gin_env.ui.adviser import Advice, Adviser, Move, why
 from gin_env.ui.explanations import RankedChoice
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.links import hand_of, link_of
-from gin_env.ui.opponents import OPPONENTS, bot_of, name_of
+from gin_env.ui.opponents import OPPONENTS, find_opponent, name_of
 from gin_env.ui.review import luck_of, mistakes_of, review_hand, totals_of
 
 REPOSITORY = Path(__file__).parents[2]
@@ -197,8 +197,8 @@ def test_ratings_are_those_of_the_leaderboard():
 
 
 def test_opponents_are_found_by_name_and_by_bot():
-    assert (bot_of("Nora"), bot_of("nora"), bot_of("simple")) == ("simple",) * 3
-    assert (bot_of("marjj"), name_of("marjj"), name_of("simple")) == ("marjj", "marjj", "Nora")
+    assert find_opponent("Nora") == find_opponent("nora") == find_opponent("simple") == OPPONENTS[2]
+    assert (find_opponent("marjj"), name_of("marjj"), name_of("simple")) == (None, "marjj", "Nora")
 
 
 @pytest.mark.parametrize("rules", [Rules(), Rules.preset("oklahoma"), Rules(knock_limit=5)])

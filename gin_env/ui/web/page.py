@@ -18,7 +18,7 @@ from gin_env.game.words import rules_in_words
 from gin_env.observations.views import PlayerView
 from gin_env.records import GameRecord, Position
 from gin_env.ui.adviser import Advice, Adviser, lines_of, why
-from gin_env.ui.human_game import EndedHand, HumanGame
+from gin_env.ui.human_game import HumanGame
 from gin_env.ui.links import link_of
 from gin_env.ui.opponents import OPPONENTS, find_opponent
 from gin_env.ui.reveal import (
@@ -56,10 +56,12 @@ FROM_COMMAND_LINE = "From the command line"
 
 def table(game: HumanGame) -> Json:
     """Return the whole table: the hand in progress or its end, the scores and the previous hands."""
-    view, ended = game.view, game.ended
-    opponent = game.opponent_name
+    view, opponent, end = game.view, game.opponent_name, None
     visible = visible_table(view, opponent)
     scores = view.array["public"]["scores"][0].tolist()
+    if game.ended is not None:
+        game_over = _game_over(game, opponent) if game.is_over else None
+        end = _showdown(describe_showdown(view, game.ended, opponent)) | {"game_over": game_over}
     return {
         "opponent": opponent,
         "bot": game.opponent,
@@ -83,7 +85,7 @@ def table(game: HumanGame) -> Json:
         "last": last_turn(visible, opponent),
         "turns": turns(visible.turns),
         "actions": _actions(view, game.legal()),
-        "end": None if ended is None else _end(game, ended),
+        "end": end,
         "sheet": score_sheet(game.record()),
     }
 
@@ -95,12 +97,6 @@ def _actions(view: PlayerView, legal: list[int]) -> Json:
     if options := discard_options(view):
         actions["discards"] = {card_text(card): option._asdict() for card, option in options.items()}
     return actions
-
-
-def _end(game: HumanGame, ended: EndedHand) -> Json:
-    opponent = game.opponent_name
-    game_over = _game_over(game, opponent) if game.is_over else None
-    return _showdown(describe_showdown(ended.view, ended.hands, opponent)) | {"game_over": game_over}
 
 
 def _showdown(shown: Showdown) -> Json:
@@ -314,8 +310,6 @@ def rules_for_people(rules: Rules) -> str:
 def summary(rules: Rules) -> str:
     """Return the numbers of the rules that players ask for first, in one line.
 
-    Examples
-    --------
     >>> summary(Rules())
     '100 points win; knock with 10 or less; gin scores 25, an undercut 25'
     """

@@ -20,9 +20,8 @@ from gin_env.support.registry import has_torch
 from gin_env.ui.adviser import Adviser, estimator_of_hand
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.links import hand_of
-from gin_env.ui.opinions import chosen_actions
+from gin_env.ui.opinions import chosen_actions, position_in_text
 from gin_env.ui.opponents import OPPONENTS
-from gin_env.ui.positions import position_in_text
 from gin_env.ui.review import HandReview, review_hand, reviewed_players
 from gin_env.ui.visible_table import YOU, action_name
 from gin_env.ui.web import page
@@ -192,7 +191,7 @@ class TableApi:
 
         def ask(session: Session) -> Answer:
             game, estimator = session.game, _estimator(self.estimator)
-            truth = None if game.ended is None else game.ended.hands[1]
+            truth = None if game.ended is None else game.ended[1]
             return 200, page.belief(estimator, game.view, truth)
 
         return self._look(token, ask)
