@@ -63,7 +63,7 @@ class TournamentResult:
     matches: tuple[MatchResult, ...]
     """The match of each pair, in the order of ``itertools.combinations(bots, 2)``."""
     ratings: tuple[Rating, ...] | None
-    """The rating of each bot; None without openskill."""
+    """The rating of each bot on Elo's scale, as ``value`` and ``deviation``; None without openskill."""
     games: int
     """Number of games in each match."""
     seed: int

@@ -138,6 +138,7 @@ class PPORun:
             learner.add_past_self()
         if self._minutes_before is not None:
             self.started = time.monotonic() - 60 * self._minutes_before
+            self.next_checkpoint = self._minutes_before + settings.checkpoint_every
             self._minutes_before = None
         return log | learner.league.log()
 
