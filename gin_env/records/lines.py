@@ -24,7 +24,7 @@ FORMAT = "gin-env game"
 VERSION = 1
 """Increased when a change makes old lines unreadable or changes their meaning."""
 
-SOURCE = "tneller/gin-rummy-eaai"
+REFERENCE_SOURCE = "tneller/gin-rummy-eaai"
 
 _CARD_IDS = {card_text(card): card for card in range(NUM_CARDS)}
 _Reader = Callable[[Any, str], Any]
@@ -80,8 +80,11 @@ def from_dict(data: Any) -> GameRecord:
         raise RecordError(
             f"version must be {VERSION}, the version that this release reads, not {_short(version)}"
         )
-    without_use = ("format", "version", "clairvoyant")  # the last one is of earlier releases
-    entries = _object({name: data[name] for name in data if name not in without_use}, "", _GAME)
+    most, hands = _rules(data.get("rules", {}), "rules").max_hands, data.get("hands")
+    if isinstance(hands, list) and len(hands) > most:  # before millions of hands are read
+        raise RecordError(f"hands must have at most {most:,} entries (max_hands), not {len(hands):,}")
+    ignored = ("format", "version", "clairvoyant")  # the last one is of earlier releases
+    entries = _object({name: data[name] for name in data if name not in ignored}, "", _GAME)
     recorded = {name: entries.pop(name) for name in ("finished", "winner", "scores")}
     game = GameRecord(**entries.pop("random"), **entries)
     game.check()
@@ -266,7 +269,7 @@ def from_reference_log(data: dict[str, Any]) -> GameRecord:
                 raise RecordError(f"hand {len(hands)}: the scores do not add up to {logged['scores']}")
         number = check_integer("game", data["game"], 0, 2**64 - 1)
         game = GameRecord(
-            (Player("player 0"), Player("player 1")), tuple(hands), number=number, source=SOURCE
+            (Player("player 0"), Player("player 1")), tuple(hands), number=number, source=REFERENCE_SOURCE
         )
         winner = data["winner"]
     except RecordError:

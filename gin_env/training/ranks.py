@@ -149,6 +149,8 @@ def launch(
 
     Raises what `function` raises, and RankLostError if another rank ends early.
     """
+    if workers < 1:
+        raise ValueError(f"workers must be at least 1, not {workers}")
     if distributed.is_initialized():
         return function(settings, Ranks(distributed.get_rank(), distributed.get_world_size()))
     if "RANK" in os.environ and "WORLD_SIZE" in os.environ:

@@ -6,11 +6,14 @@ import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from gin_env.records.games import check_text
 from gin_env.support import atomic
 from gin_env.support.checks import check_integer
+from gin_env.support.files import check_regular_file
 from gin_env.ui.human_game import HumanGame
 
 FILE_NAME = "statistics.json"
+MAX_BYTES = 1_000_000
 MAX_KEPT, RECENT = 500, 20
 """Hands whose points are kept, and of which a mean is shown."""
 
@@ -28,9 +31,12 @@ class OpponentTally:
     """What the last `MAX_KEPT` hands paid; negative if the bot scored."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.points, list):
+            raise TypeError(f"points must be a list, not {self.points!r}")
         for name, value in asdict(self).items():
+            least, most = (-(10**6), 10**6) if name == "points" else (0, 10**9)
             for number in value if name == "points" else [value]:
-                check_integer(name, number, -(10**6) if name == "points" else 0, 10**9)
+                check_integer(name, number, least, most)
 
     @property
     def text(self) -> str:
@@ -94,9 +100,10 @@ class Statistics:
     def _read(self) -> dict[str, OpponentTally]:
         if not self._path.exists():
             return {}
+        check_regular_file(self._path, MAX_BYTES)
         try:
             content = json.loads(self._path.read_text(encoding="utf-8"))
-            return {opponent: OpponentTally(**row) for opponent, row in content.items()}
+            return {check_text("opponent", name): OpponentTally(**row) for name, row in content.items()}
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
             raise ValueError(
                 f"{self._path} is not a file of statistics ({error}): move it away to begin new ones"

@@ -7,13 +7,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, TypeVar, cast
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
-from gymnasium.wrappers import TransformObservation
 from pettingzoo import AECEnv
 from pettingzoo.utils import BaseWrapper
 
@@ -41,12 +39,21 @@ def rename_entries(
     if isinstance(env, AECEnv):
         return cast(Environment, _RenamedAEC(env, names, bool_mask))
     if isinstance(env, gymnasium.Env):
-        rename = partial(_renamed, names=names, bool_mask=bool_mask)
-        space = _renamed_space(env.observation_space, names, bool_mask)
-        return cast(Environment, TransformObservation(env, rename, space))
+        return cast(Environment, _RenamedGymnasium(env, names, bool_mask))
     raise TypeError(
         f"rename_entries takes an environment of Gymnasium or an AECEnv of PettingZoo, not {env!r}"
     )
+
+
+class _RenamedGymnasium(gymnasium.ObservationWrapper[Any, Any, Any], gymnasium.utils.RecordConstructorArgs):
+    def __init__(self, env: gymnasium.Env[Any, Any], names: dict[str, str], bool_mask: bool) -> None:
+        gymnasium.utils.RecordConstructorArgs.__init__(self, names=names, bool_mask=bool_mask)
+        super().__init__(env)
+        self._names, self._bool_mask = names, bool_mask
+        self.observation_space = _renamed_space(env.observation_space, names, bool_mask)
+
+    def observation(self, observation: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        return _renamed(observation, self._names, self._bool_mask)
 
 
 class _RenamedAEC(BaseWrapper):

@@ -99,7 +99,7 @@ def collect_block(policy: str, seed: int, block: int, size: int = BLOCK) -> np.n
     `policy` is the file of a policy that scores candidates, or the name of a bundled one. Raises ValueError
     as `find_policy_of_games` does.
     """
-    players = RolloutPlayers(find_policy_of_games(policy), None)
+    players = RolloutPlayers(find_policy_of_games(policy, match_values=True), None)
     games = Games(NUM_GAMES, episode="game")
     episodes = (block * NUM_GAMES + games.everyone).astype(np.uint64)
     games.start(games.everyone, episodes=episodes, seed=seed)

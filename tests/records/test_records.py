@@ -348,10 +348,10 @@ def test_hands_repeated_in_a_line_are_refused_unplayed(tmp_path, monkeypatch):
     """A line of 47 MB took 28 seconds before it was refused."""
     data = json.loads(to_line(one_hand())) | {"episode": "game"}
     monkeypatch.setattr(Games, "set_deck", None)
-    for num_hands in (1001, 900):
+    for num_hands, message in ((1001, "hands must have at most 1,000"), (900, "hand 2: scores are")):
         path = tmp_path / str(num_hands)
         path.write_text(json.dumps(data | {"hands": data["hands"] * num_hands}) + "\n")
-        with pytest.raises(RecordError, match="hand 2: scores are"):
+        with pytest.raises(RecordError, match=message):
             list(records.read(path))
     path.write_text("[" * 47_000_000)
     monkeypatch.setattr(json, "loads", None)

@@ -23,7 +23,7 @@ from gin_env.observations.candidates import NO_ACTION  # noqa: E402
 from gin_env.observations.views import VIEW  # noqa: E402
 from gin_env.support.array_files import ArrayFileError  # noqa: E402
 from gin_env.training.generations import fit, loop  # noqa: E402
-from gin_env.training.generations.fit import Experience, join  # noqa: E402
+from gin_env.training.generations.fit import Experience, join_experiences  # noqa: E402
 
 
 def made_up(draws: int, discards: int, seed: int = 0) -> tuple[Experience, Experience]:
@@ -50,7 +50,7 @@ def same(first: Experience, second: Experience) -> bool:
 
 def test_experience_is_joined_and_round_trips_through_a_file(tmp_path, monkeypatch):
     first, second = made_up(3, 5), made_up(0, 2, seed=1)
-    joined = join([first, second])
+    joined = join_experiences([first, second])
     assert [len(each) for each in joined] == [3, 7]
     assert same_records(joined[1].views[5:], second[1].views)
     assert np.array_equal(joined[1].returns[:5], first[1].returns, equal_nan=True)

@@ -11,7 +11,7 @@ from scipy import stats
 from gin_env import agents
 from gin_env.game.state import OFFER, STOCK_ONLY
 from gin_env.training.generations import rollouts
-from gin_env.training.generations.fit import join
+from gin_env.training.generations.fit import join_experiences
 from gin_env.training.generations.rollouts import Players, Search, gather, try_candidates
 
 HAND, OTHER = "5D 6D 7D 9C 9H 9S AH 2H 3H KS", "2C 3D 4C 6C 7H 8H TD JD QC KC"
@@ -52,7 +52,7 @@ def test_parts_without_a_draw_or_a_discard_can_be_joined():
     simple = agents.make("simple")
     parts = [gather(simple, [simple], [1.0], 2, 5, part, Search(stop_share=0.05)) for part in range(8)]
     assert any(not len(discards) for _, discards in parts)
-    for joined, each in zip(join(parts), zip(*parts, strict=True), strict=True):
+    for joined, each in zip(join_experiences(parts), zip(*parts, strict=True), strict=True):
         assert len(joined) == sum(map(len, each))
 
 

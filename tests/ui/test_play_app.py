@@ -520,7 +520,13 @@ def test_results_are_counted_kept_and_shown(tmp_path):
     assert path.read_text() == before  # the end of a hand that was counted before is not counted again
 
 
-@pytest.mark.parametrize("content", ["{", "[]", '{"simple": 5}', '{"simple": {"hands_won": -1}}', "\x00"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        *("{", "[]", '{"simple": 5}', '{"simple": {"hands_won": -1}}', "\x00"),
+        *('{"simple": {"points": {}}}', '{"simple": {"points": [1000001]}}', '{"\\u001b[2J": {}}'),
+    ],
+)
 def test_damaged_statistics_are_refused_and_kept(tmp_path, content):
     path = tmp_path / "statistics.json"
     path.write_text(content)

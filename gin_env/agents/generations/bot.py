@@ -110,6 +110,11 @@ def load_network(path: str | Path) -> tuple[GenerationNetwork, dict[str, Any]]:
     return network, described["provenance"]
 
 
+def candidates_of(view: PlayerView, discarding: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows and actions of the candidates, as `PlayerView.candidates`, of draws or of discards."""
+    return view.candidates(*new_arrays(len(view), DISCARD_ROWS if discarding else DRAW_ROWS))[:2]
+
+
 class GenerationBot(NamedObject):
     """Play greedily by a value network; ties go to the first candidate.
 
@@ -207,8 +212,7 @@ class GenerationBot(NamedObject):
     def _values(
         self, network: GenerationNetwork, dtype: torch.dtype, view: PlayerView, discarding: bool
     ) -> tuple[np.ndarray, np.ndarray]:
-        num_rows = DISCARD_ROWS if discarding else DRAW_ROWS
-        rows, actions, _ = view.candidates(*new_arrays(len(view), num_rows))
+        rows, actions = candidates_of(view, discarding)
         with torch.inference_mode():
             observations = torch.from_numpy(observe(view)).to(dtype)
             computed = network(observations, torch.from_numpy(rows).to(dtype))

@@ -283,17 +283,17 @@ def file_of_policy(policy: str | Path) -> Path:
     return DATA / f"{policy}.safetensors" if policy in PACKAGED else Path(policy)
 
 
-def find_policy_of_games(policy: str | Path) -> CandidateScorer:
+def find_policy_of_games(policy: str | Path, match_values: bool = False) -> CandidateScorer:
     """Return the network of a policy that was trained on games, as a search needs it.
 
-    Raises ValueError for one that was trained on single hands, reads the memory or has values that are other
-    rewards, and otherwise as `load_candidate_policy` does.
+    Raises ValueError for one that was trained on single hands or reads the memory, or with `match_values`
+    for one whose values are other rewards, and otherwise as `load_candidate_policy` does.
     """
     network, _, episode = load_candidate_policy(policy)
     if episode != "game":
         raise ValueError(f"a search needs a policy trained on games, not on single hands, as {policy} was")
     check_no_memory(network)
-    if not network.match_values:
+    if match_values and not network.match_values:
         raise ValueError(
             f"a search needs a policy whose values are chances to win, which {policy} has not learned: train "
             "one with gin-rummy train, without --no-match-reward"

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from gin_env.agents.base import DIGITS, are_best
-from gin_env.agents.policies.candidate_network import PACKAGED, load_candidate_policy
+from gin_env.agents.policies.candidate_network import PACKAGED, CandidateScorer, load_candidate_policy
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.cards import NUM_RANKS, NUM_SUITS
@@ -232,10 +232,14 @@ class ImprovedPolicyBot(NamedObject):
     def __init__(self, margin: float | None = 0.3, weights: str = "policy", gains: str | None = None) -> None:
         network, rules, episode = load_candidate_policy(weights)
         self.name = "policy"
-        self.network = network
         self.policy = CandidatePolicyBot(network, None if weights in PACKAGED else rules, episode=episode)
         self.margin = None if margin is None else check_number("margin", margin, 0, 100)
         self.predictor = None if margin is None else GainPredictor(PACKAGED_GAINS if gains is None else gains)
+
+    @property
+    def network(self) -> CandidateScorer:
+        """The first network, which scores candidates."""
+        return self.policy.network
 
     @classmethod
     def with_memory(cls, margin: float | None = 0.2) -> ImprovedPolicyBot:

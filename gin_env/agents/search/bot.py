@@ -111,7 +111,7 @@ class SearchBot(NamedObject):
         if policy == "policy":
             self.policy: ImprovedPolicyBot | CandidatePolicyBot = ImprovedPolicyBot()
         else:
-            self.policy = CandidatePolicyBot(find_policy_of_games(policy))
+            self.policy = CandidatePolicyBot(find_policy_of_games(policy, match_values=True))
         self.samples = check_integer("samples", samples, 2, 1 << 20)
         self.budget_ms = None if budget_ms is None else check_number("budget_ms", budget_ms, 0, 1e9)
         self.turns = check_integer("turns", turns, 1, 100)

@@ -20,7 +20,7 @@ from gin_env.game.rules import Rules
 from gin_env.game.state import DRAW
 from gin_env.game.streams import check_seed
 from gin_env.observations.views import PlayerView
-from gin_env.support.checks import check_integer
+from gin_env.support.checks import is_integer
 
 HANDS_PER_BATCH = 2048
 
@@ -58,7 +58,8 @@ def play_hands(
     players = [agents.resolve(bot, programs=True) for bot in bots]
     if not players:
         raise ValueError("at least one bot is needed")
-    check_integer("hands", hands, 1, 1 << 62)
+    if not is_integer(hands) or hands < 1:
+        raise ValueError(f"hands must be positive, not {hands!r}")
     rng = np.random.default_rng([check_seed(seed), 1])
     for first in range(0, hands, HANDS_PER_BATCH):
         numbers = np.arange(first, min(first + HANDS_PER_BATCH, hands), dtype=np.uint64)

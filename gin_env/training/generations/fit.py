@@ -61,7 +61,7 @@ class Experience:
         return len(self.views)
 
 
-def join(parts: Sequence[tuple[Experience, Experience]]) -> tuple[Experience, Experience]:
+def join_experiences(parts: Sequence[tuple[Experience, Experience]]) -> tuple[Experience, Experience]:
     """Return the draw positions and the discard positions of several parts, each in one."""
     draws, discards = (
         Experience(np.concatenate([one.views for one in each]), np.concatenate([one.returns for one in each]))

@@ -38,7 +38,13 @@ from gin_env.support.files import write_json
 from gin_env.support.plots import new_figure, origin_line, save_figure
 from gin_env.support.threads import torch_threads
 from gin_env.support.workers import Workers, opened
-from gin_env.training.generations.fit import Experience, fit, join, load_experiences, save_experiences
+from gin_env.training.generations.fit import (
+    Experience,
+    fit,
+    join_experiences,
+    load_experiences,
+    save_experiences,
+)
 from gin_env.training.generations.rollouts import Search, gather
 from gin_env.training.settings import HAS_BFLOAT16
 
@@ -169,7 +175,7 @@ def open_run(folder: Path, settings: LoopSettings | None) -> tuple[LoopSettings,
         raise ValueError(f"{path} does not contain the settings of this loop: {error}") from error
     if settings is not None and settings != before:
         raise ValueError(
-            f"{folder} holds a run with other settings; choose another folder, or use the settings in {path}"
+            f"{folder} holds a run with other settings; choose another folder, or resume without settings"
         )
     return before, read_history(folder)
 
@@ -235,7 +241,7 @@ def remember(
     (folder / f"experience-{number - settings.memory}.npz").unlink(missing_ok=True)
     first = max(number - settings.memory + 1, 1)
     parts = [load_experiences(folder / f"experience-{older}.npz") for older in range(first, number)]
-    return join([*parts, experiences])
+    return join_experiences([*parts, experiences])
 
 
 def passes_gate(champion: dict[str, float], successor: dict[str, float], shares: dict[str, float]) -> bool:
@@ -264,7 +270,7 @@ def gather_experience(
         (players[-1], opponents, settings, seed, part)
         for part in range(max(settings.hands // settings.hands_per_part, 1))
     ]
-    return join(list(_results(workers, gather_part, tasks, "gathering", progress)))
+    return join_experiences(list(_results(workers, gather_part, tasks, "gathering", progress)))
 
 
 def evaluate(
@@ -340,6 +346,8 @@ class Options:
 def climb(options: Options) -> None:
     """Run the loop, print each generation and draw their win rates."""
     settings = None if options.settings == LoopSettings() else options.settings
+    if settings is not None and (options.folder / "settings.json").is_file():
+        open_run(options.folder, settings)  # raises for other settings before anything is printed
     print("generation  kept  seconds  win rate, 95 % interval", flush=True)
     for generation in read_history(options.folder):
         print(line_of(generation), flush=True)

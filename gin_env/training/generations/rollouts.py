@@ -18,13 +18,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gin_env.agents.base import Agent
-from gin_env.agents.generations.bot import GenerationBot
+from gin_env.agents.generations.bot import GenerationBot, candidates_of
 from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
 from gin_env.game.actions import KNOCK
 from gin_env.game.cards import NUM_CARDS
 from gin_env.game.state import DISCARD, STOCK_ONLY
-from gin_env.observations.candidates import DISCARD_ROWS, DRAW_ROWS, NO_ACTION, new_arrays
+from gin_env.observations.candidates import NO_ACTION
 from gin_env.observations.views import PlayerView
 from gin_env.training.generations.fit import UNTRIED, Experience
 
@@ -106,8 +106,7 @@ def try_candidates(
     if isinstance(players.learner, GenerationBot):
         values, actions = players.learner.values(view, discarding)
     else:
-        arrays = new_arrays(len(view), DISCARD_ROWS if discarding else DRAW_ROWS)
-        actions = view.candidates(*arrays)[1]
+        _, actions = candidates_of(view, discarding)
         values = (actions == players.learner.act(view)[:, None, None]).astype(np.float32)
     tried = np.stack(
         [

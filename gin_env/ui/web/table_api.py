@@ -79,10 +79,15 @@ class TableApi:
 
     def handlers(self) -> dict[str, Handler]:
         """Return the requests by name."""
-        names = ["setup", "replay", "review", "analyse"]
+        handlers: dict[str, Handler] = {
+            "setup": self.setup, "replay": self.replay, "review": self.review, "analyse": self.analyse
+        }  # fmt: skip
         if self.recorded is None:
-            names += ["new", "table", "act", "bot", "next", "undo", "hint", "belief"]
-        return {name: getattr(self, name) for name in names}
+            handlers |= {
+                "new": self.new, "table": self.table, "act": self.act, "bot": self.bot,
+                "next": self.next_hand, "undo": self.undo, "hint": self.hint, "belief": self.belief,
+            }  # fmt: skip
+        return handlers
 
     def warm_up(self) -> None:
         """Compile what a table needs, in a thread."""
@@ -150,6 +155,8 @@ class TableApi:
         """Let the opponent act once."""
 
         def let_bot_act(session: Session) -> None:
+            if not session.game.waits_for_bot:  # no reason to make the bot again
+                raise ValueError("it is not the bot's turn")
             try:
                 session.game.let_bot_act()
             except Exception:
@@ -158,7 +165,7 @@ class TableApi:
 
         return self._change(request, token, let_bot_act)
 
-    def next(self, request: Json, token: str) -> Answer:
+    def next_hand(self, request: Json, token: str) -> Answer:
         """Deal the next hand."""
         return self._change(request, token, lambda session: session.game.next_hand())
 
@@ -213,8 +220,9 @@ class TableApi:
             if key not in self._reviewed:
                 if len(self._reviewed) >= MAX_REVIEWS:
                     self._reviewed.clear()
+                positions = _positions(record)
                 self._reviewed[key] = [
-                    review_hand(record, _positions(record), hand, player, adviser) for player in players
+                    review_hand(record, positions, hand, player, adviser) for player in players
                 ]
             return page.review(record, self._reviewed[key], adviser)
 
@@ -293,7 +301,7 @@ class TableApi:
         }
 
 
-@lru_cache(4)
+@lru_cache(16)
 def _positions(record: GameRecord) -> list[Position]:
     return record.positions()
 
