@@ -34,10 +34,12 @@ from gin_env.game.state import OVER, STATE
 from gin_env.game.streams import check_seed, fresh_seed
 from gin_env.observations.candidates import check_arrays, check_written
 from gin_env.observations.illegal_actions import explain_illegal
+from gin_env.observations.memory import NUM_MEMORY
 from gin_env.observations.observation import OBSERVATION_SIZE
 from gin_env.observations.view_kernels import (
     VIEW,
     write_all_candidates,
+    write_memories,
     write_observations,
     write_views,
 )
@@ -265,7 +267,10 @@ class Games:
 
         float32 (k, NUM_MEMORY), see `gin_env.observations.memory`.
         """
-        return self.views(games, player).memories()
+        games = self.check_games(games)
+        memories = np.empty((len(games), NUM_MEMORY), np.float32)
+        write_memories(self.state, games, -1 if player is None else _seat(player), memories)
+        return memories
 
     def views(self, games: np.ndarray, player: int | None = None, checked: bool = True) -> PlayerView:
         """Return the views (k,) of the players to move, or of one player."""

@@ -250,11 +250,10 @@ def _policy_loader(path: str) -> Callable[..., Agent]:
 
 
 def _factory_of(made: Any, spelled: str) -> Any:
-    """Return what makes a bot of a class of the user's own: the class, or a function for one of networks."""
+    """Return the factory for a user's class: the class, or for a network what loads its weights."""
     torch = sys.modules.get("torch")  # imported already if the module defines a network
-    if torch is None or not isinstance(made, type) or not issubclass(made, torch.nn.Module):
-        return made
-    if hasattr(made, "act"):
+    is_network = torch is not None and isinstance(made, type) and issubclass(made, torch.nn.Module)
+    if not is_network or hasattr(made, "act"):
         return made
     from gin_env.agents.policies.own_network import load_own_network
 

@@ -1,4 +1,4 @@
-"""The protocol of a bot, protocols of optional abilities, and what several bots decide by."""
+"""The protocol of a bot, protocols of optional abilities, and functions that several bots share."""
 
 from __future__ import annotations
 

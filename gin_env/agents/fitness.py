@@ -192,19 +192,21 @@ def fittest(public, private, player: int, candidates: int, factors: int, relativ
 
 
 @kernel
-def narrowed(public, private, player: int, candidates: int, reading: int, relative: bool) -> int:
+def narrow_by_reading(public, private, player: int, candidates: int, reading: int, relative: bool) -> int:
     """Return V2's choice by a reading: the mask of the candidates that the heuristics leave."""
     limit = deadwood_limit(public, private, player, candidates, relative)
     if reading != FILTER:
-        return kept_by(public, private, player, candidates, limit, ALL_FACTORS, reading)
-    for factor in range(len(FACTORS)):
-        candidates = kept_by(public, private, player, candidates, limit, 1 << factor, SOME)
+        return narrow_by_factors(public, private, player, candidates, limit, ALL_FACTORS, reading)
+    for factor in range(len(FACTORS)):  # one after another, each skipped if it would leave no card
+        candidates = narrow_by_factors(public, private, player, candidates, limit, 1 << factor, SOME)
     return candidates
 
 
 @kernel
-def kept_by(public, private, player: int, candidates: int, limit: float, factors: int, reading: int) -> int:
-    """Return the candidates that heuristics leave together, or all if they leave none."""
+def narrow_by_factors(
+    public, private, player: int, candidates: int, limit: float, factors: int, reading: int
+) -> int:
+    """Return the candidates that these factors leave by a reading, or all if they leave none."""
     kept = np.int64(0)
     remaining = candidates
     while remaining:
@@ -247,7 +249,7 @@ def heuristics_action(public, private, player, random, strategy, reading, relati
         return draw_if_melded(public, private, player, random, strategy)
     candidates, _ = least_deadwood_discards(np.int64(private.hand), discards_allowed(public, private))
     if count_cards(candidates) > 1:
-        candidates = narrowed(public, private, player, candidates, reading, relative)
+        candidates = narrow_by_reading(public, private, player, candidates, reading, relative)
     card = pick_card(candidates, mix(random, 1))
     return discard_or_knock_by_strategy(public, private, player, card, mix(random, 2), strategy, 0)
 

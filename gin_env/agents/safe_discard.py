@@ -104,9 +104,10 @@ class SafeDiscardBot(NamedObject):
         self.knock_above = check_number("knock_above", knock_above, -1000, 1000)
 
     def act(self, view: PlayerView) -> np.ndarray:
-        estimates, phase = np.zeros((len(view), NUM_CARDS), np.float32), view.array["public"]["phase"]
-        discarding = (phase == DISCARD) & (self.caution > 0 or self.knock)
-        needed = np.flatnonzero(phase != STOCK_ONLY if self.draw else discarding)
+        phase = view.array["public"]["phase"]
+        discards_by_estimate = (phase == DISCARD) & (self.caution > 0 or self.knock)
+        needed = np.flatnonzero(phase != STOCK_ONLY if self.draw else discards_by_estimate)
+        estimates = np.zeros((len(view), NUM_CARDS), np.float32)
         if len(needed):
             estimates[needed] = self.estimator.estimate(view[needed])
         return self._decide(view, estimates)

@@ -1,4 +1,4 @@
-"""The commands that list what has a name: bots, rules, and estimators, which it also compares."""
+"""The commands that list bots, rules and estimators; `estimators` compares estimators too."""
 
 from __future__ import annotations
 

@@ -194,11 +194,12 @@ def say(text: object, json: Path | None = None) -> None:
     typer.echo(text, err=json == STANDARD_OUTPUT)
 
 
-def write_outputs(*outputs: tuple[Path | None, Callable[[Path], object]]) -> None:
-    """Write each output whose file was named, and print the names of the files."""
-    named = [(path, write) for path, write in outputs if path is not None]
-    for path, write in named:
-        write(path)
-    for path, _ in named:
+def write_outputs(*outputs: tuple[Path | None, Callable[[Path], object] | None]) -> None:
+    """Write each output whose file was named (None: it is already written), and print the files' names."""
+    for path, write in outputs:
+        if path is not None and write is not None:
+            write(path)
+    paths = [path for path, _ in outputs if path is not None]
+    for path in paths:
         if path != STANDARD_OUTPUT:
-            typer.echo(f"written to {path}", err=STANDARD_OUTPUT in dict(named))
+            typer.echo(f"written to {path}", err=STANDARD_OUTPUT in paths)

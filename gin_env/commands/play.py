@@ -100,7 +100,16 @@ def play(
             raise ValueError(f"with --web, --save must be a folder, and {folder} is a file")
         folder.mkdir(parents=True, exist_ok=True)
         with _recording(record) as finished:
-            api = TableApi(opponent or "tonic", seed, rules, hint_bot, estimator, bot_delay, folder, finished)
+            api = TableApi(
+                opponent=opponent or "tonic",
+                seed=seed,
+                rules=rules,
+                hint_bot=hint_bot,
+                estimator=estimator,
+                bot_delay=bot_delay,
+                save_folder=folder,
+                finished=finished,
+            )
             serve(api, host, port)
         return
     from gin_env.ui.adviser import estimator_of_hand

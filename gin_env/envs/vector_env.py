@@ -122,7 +122,6 @@ class GinRummyVectorEnv(Seated, gymnasium.vector.VectorEnv[Observation, np.ndarr
             )
         waiting = self._over  # none with "SameStep"
         self.seat.step(actions, np.flatnonzero(~waiting))
-        ended = np.flatnonzero(self.seat.done & ~waiting)
         self._begin(np.flatnonzero(waiting))
         terminated = self.seat.done.copy()
         self._steps += ~waiting
@@ -136,6 +135,7 @@ class GinRummyVectorEnv(Seated, gymnasium.vector.VectorEnv[Observation, np.ndarr
         else:
             self._over = over
             observation, infos = self._observe()
+            ended = np.flatnonzero(terminated)
             for name, values in self.seat.hand_results(ended).items() if len(ended) else ():
                 infos[name][ended] = values
         return observation, self.seat.rewards, terminated, truncated, infos
@@ -167,10 +167,10 @@ class GinRummyVectorEnv(Seated, gymnasium.vector.VectorEnv[Observation, np.ndarr
 
     def render(self) -> tuple[Any, ...] | None:
         """Return one image or text for each game, according to ``render_mode``."""
-        if self.render_mode is None:
-            gymnasium.logger.warn("render() was called without a render_mode; pass it to make_vec()")
-            return None
         screen = Screen(self.render_mode)
+        if self.render_mode is None:
+            screen.render(self.seat.games.state[0])  # warns
+            return None
         return tuple(screen.render(record) for record in self.seat.games.state)
 
     def _games_to_reset(self, reset_mask: Any) -> np.ndarray:

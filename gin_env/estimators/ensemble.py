@@ -127,7 +127,8 @@ class EnsembleEstimator(NamedObject):
         weights = np.exp(logs - logs.max(axis=1, keepdims=True))
         weights /= weights.sum(axis=1, keepdims=True)
         mixed = np.einsum("nk,knc->nc", weights.astype(np.float32), np.stack(estimates))
-        return with_known_cards(mixed, view)
+        held, unseen, _ = known_cards(view)
+        return with_known_cards(mixed, held, unseen)
 
     def _learn(self, view: PlayerView, memory: np.ndarray) -> None:
         """Score the members' last estimates by the card that the player has since drawn from the stock."""

@@ -64,10 +64,10 @@ class _NetworkEstimator(Memoryless):
         """float32 (n, 52), see `Estimator.estimate`."""
         from gin_env.estimators.networks import predict
 
-        _, unseen, missing = known_cards(view)
+        held, unseen, missing = known_cards(view)
         inputs = unseen, missing, *self.network.inputs(view)
         probabilities = predict(lambda *batch: self.network.card_logits(*batch).sigmoid(), *inputs)
-        return with_known_cards(probabilities, view)
+        return with_known_cards(probabilities, held, unseen)
 
 
 class ShankarCnnEstimator(_NetworkEstimator):
@@ -122,9 +122,10 @@ class NnEstimator(_NetworkEstimator):
         estimate = memory["estimate"].copy()
         walk_turns(view, self.network.probabilities, done, estimate)
         memory["turns"], memory["history"], memory["estimate"] = counts, hash_turns(turns, counts), estimate
-        _, unseen, missing = known_cards(view)
+        held, unseen, missing = known_cards(view)
         share = missing / np.maximum(unseen.sum(axis=1), 1)
-        return with_known_cards(np.where(counts[:, None] > 0, estimate, share[:, None]), view)
+        probabilities = np.where(counts[:, None] > 0, estimate, share[:, None])
+        return with_known_cards(probabilities, held, unseen)
 
 
 def turn_inputs(turns: np.ndarray, before: np.ndarray | None, view: PlayerView) -> np.ndarray:

@@ -85,9 +85,8 @@ def known_cards(view: PlayerView) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return held, unseen, missing
 
 
-def with_known_cards(probabilities: np.ndarray, view: PlayerView) -> np.ndarray:
-    """Return the probabilities, float32 (n, 52), set to 0 or 1 for the cards whose place the player knows."""
-    held, unseen, _ = known_cards(view)
+def with_known_cards(probabilities: np.ndarray, held: np.ndarray, unseen: np.ndarray) -> np.ndarray:
+    """Return the probabilities, float32 (n, 52), set to 0 or 1 for the cards that `known_cards` knows."""
     return np.where(unseen, probabilities, held).astype(np.float32)
 
 

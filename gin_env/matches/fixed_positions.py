@@ -35,12 +35,12 @@ MOST_HANDS = 20
 
 def fixed_views(hands: int = HANDS) -> PlayerView:
     """Return the positions of the first `hands` hands, as views of the players to move, in order of play."""
-    return PlayerView(_fixed_records(hands).copy())
+    return PlayerView(_fixed_array(hands).copy())
 
 
 def game_views() -> PlayerView:
     """Return about 2,100 positions from the hands after the first of `GAMES` games, as `fixed_views`."""
-    return PlayerView(_game_records().copy())
+    return PlayerView(_game_array().copy())
 
 
 def decision_hash(bot: AnyAgent, hands: int = HANDS, *, in_games: bool = False) -> str:
@@ -65,15 +65,15 @@ def hash_of(text: str) -> int:
 
 
 @cache
-def _fixed_records(hands: int) -> np.ndarray:
+def _fixed_array(hands: int) -> np.ndarray:
     return _played(Games(hands, episode="hand"), 1)
 
 
 @cache
-def _game_records() -> np.ndarray:
-    records = _played(Games(GAMES, episode="game"), MOST_HANDS)
-    number = records["public"]["hand_number"]
-    return records[(number > 0) & (number < MOST_HANDS)][::3]
+def _game_array() -> np.ndarray:
+    array = _played(Games(GAMES, episode="game"), MOST_HANDS)
+    number = array["public"]["hand_number"]
+    return array[(number > 0) & (number < MOST_HANDS)][::3]
 
 
 def _played(games: Games, hands: int) -> np.ndarray:
@@ -82,19 +82,19 @@ def _played(games: Games, hands: int) -> np.ndarray:
     games.start(games.everyone, zeros, zeros)
     for game in range(len(games)):
         games.fix_deals(game, [_deck(game + len(games) * hand) for hand in range(hands)], game % 2)
-    records_of_steps = []
+    arrays = []
     for step, running in enumerate(games.until_over()):
         records = games.views(running).array
         for game, record in zip(running.tolist(), records, strict=True):
             record["random"] = hash_of(f"tie {game}, step {step}")
-        records_of_steps.append(records)
+        arrays.append(records)
         masks = games.masks(running)
         actions = [
             _action(record, mask, hash_of(f"play {game}, step {step}"), hands > 1)
             for game, record, mask in zip(running.tolist(), records, masks, strict=True)
         ]
         games.play(running, np.array(actions))
-    return np.concatenate(records_of_steps)
+    return np.concatenate(arrays)
 
 
 def _deck(number: int) -> np.ndarray:

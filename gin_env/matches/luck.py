@@ -130,7 +130,7 @@ def luck_of_deals(
     for part in np.array_split(found, max(len(found) // _TOGETHER, 1)):
         part["pile"] |= np.int64(FULL_DECK ^ rules.deck_mask)  # a card that the deck lacks is never drawn
         own, other = part["scores"].astype(np.int64).T[:, :, None]
-        worth = chances_after(chances, own, other, points)  # to win, after a result of each class
+        worth = chances_after(chances, own, other, points)  # the chance to win after a result of each class
         for drew, lucks in ((False, _luck_of_being_dealt), (True, _luck_of_drawing)):
             which = (part["card"] >= 0) == drew
             events = part[which]

@@ -312,8 +312,14 @@ def play_shard(shard: Shard) -> ShardResult:
     """Play a shard in a worker."""
     bots = _copies(shard.match, shard.part, shard.bots, shard.same)
     records: dict[int, GameRecord] = {}
-    keep = None if shard.setting.players is None else lambda game, position: records.update({position: game})
-    tally, deals = play_games(shard.setting, bots, shard.order, keep=keep, first=shard.first)
+
+    def keep(game: GameRecord, position: int) -> None:
+        records[position] = game
+
+    recorded = shard.setting.players is not None
+    tally, deals = play_games(
+        shard.setting, bots, shard.order, keep=keep if recorded else None, first=shard.first
+    )
     return ShardResult(len(shard.order), tally, deals, records)
 
 

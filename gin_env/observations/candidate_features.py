@@ -80,9 +80,10 @@ LAYOUT = _layout()
 """The numbers of a row: name -> slice.
 
 The first twelve describe the hand that the candidate leaves (`write_hand`), the others the card that moves
-(`write_card`). The five numbers around it say how many of its rank are in a group of cards (/ 3), and whether
-the cards 1 below, 1 above, 2 below and 2 above in its suit are. The last number distinguishes the two rows of
-a draw. Without it, a network cannot know that a card from the stock is about to improve the second hand.
+(`write_card`). For each of six groups of cards, five numbers describe the cards around the one that moves:
+how many of its rank are in the group (/ 3), and whether the cards 1 below, 1 above, 2 below and 2 above in
+its suit are. The last number distinguishes the two rows of a draw. Without it, a network cannot know that a
+card from the stock is about to improve the second hand.
 """
 NUM_FEATURES = LAYOUT["leaves_upcard"].stop
 

@@ -1,4 +1,4 @@
-"""Explanations of illegal actions in words, also of those in hands that another program describes."""
+"""Explain illegal actions, and check the actions of a hand that another program dealt."""
 
 from __future__ import annotations
 
@@ -55,7 +55,11 @@ def explain_illegal(view: np.void, action: int) -> str:
 
 
 def check_event(game: np.void, player: int, action: int, card: int, index: int) -> None:
-    """Raise IllegalActionError unless the next action is possible, as far as `player` can know."""
+    """Raise IllegalActionError unless the next action is possible, as far as `player` can know.
+
+    `game` is a `STATE` record; `card` is what `player` drew from the stock, or `NO_CARD`; `index` is the
+    action's place in the history, for the message.
+    """
     public, hand = game["public"], int(game["private"]["hand"][player])
     mover = int(public["to_move"])
     unseen = Rules.from_record(public["rules"]).deck_mask & ~(hand | int(public["pile"]))

@@ -1,7 +1,8 @@
-"""`VIEW` records: the public part of a game and the player's own private part, and the loops over them.
+"""`VIEW`: the public part of a game and the player's own private part; its checks, and loops over many views.
 
-The kernels at the end write what players see of many games; `gin_env.batch.Games` checks their arguments.
-Indices of games are int64 (k,); `state` is its record array.
+`is_position` and `is_history` check views from outside the package, since compiled code does not check its
+arguments. The kernels at the end write what players see of many games; `gin_env.batch.Games` checks their
+arguments. Indices of games are int64 (k,); `state` is its record array.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -182,6 +183,14 @@ def write_view_observations(views, observations) -> None:
     for index in range(len(views)):
         view = views[index]
         write_observation(view.public, view.private, view.player, observations[index])
+
+
+@kernel
+def write_memories(state, games, player, memories):
+    """Write what the player, or the players to move (-1), know from earlier hands: (k, NUM_MEMORY)."""
+    for k in range(len(games)):
+        public = state[games[k]].public
+        write_memory(public, public.to_move if player < 0 else player, memories[k])
 
 
 @kernel

@@ -8,9 +8,11 @@ The same grammar applies everywhere a bot is named (command line, `play_match`,
     value                            an integer, a number, true, false, none, a word, or a list
     list                             entries joined by +: 21+12+10; a single entry: 21+; no entries: +
 
-A bot of your own module is named ``module:Class`` or ``module:Class:key=value`` (`gin_env.agents.make`).
-Naming one imports the module, which runs its code. So names from files must not come to `make_own`, unless
-the user named the class as well. None of these characters needs quoting in a shell.
+A bot of your own module is named ``module:Class`` or ``module:Class:key=value`` (`gin_env.agents.make`). None
+of these characters needs quoting in a shell.
+
+Naming a class imports its module, which runs its code. So don't pass names from files to `make_own`, unless
+the user has named the class as well.
 """
 
 from __future__ import annotations

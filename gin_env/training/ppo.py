@@ -110,9 +110,8 @@ class PPORun:
             self.progress = PPOProgress(**metadata["progress"])
         else:
             self.progress = PPOProgress(next_evaluation=settings.evaluate_every, start=metadata)
-        self.started = time.monotonic() - 60 * self.progress.minutes
         self._minutes_before: float | None = self.progress.minutes
-        self.next_checkpoint = self.progress.minutes + settings.checkpoint_every
+        self._start_clock(self.progress.minutes)
         self.interrupted = self.evaluating = False
         self.share, _ = self.ranks.broadcast(self._decide())
         keep_freed_memory()
@@ -137,10 +136,14 @@ class PPORun:
         if settings.past_share and progress.updates % settings.snapshot_every == 0:
             learner.add_past_self()
         if self._minutes_before is not None:
-            self.started = time.monotonic() - 60 * self._minutes_before
-            self.next_checkpoint = self._minutes_before + settings.checkpoint_every
+            self._start_clock(self._minutes_before)
             self._minutes_before = None
         return log | learner.league.log()
+
+    def _start_clock(self, minutes: float) -> None:
+        """Count on from these minutes of training."""
+        self.started = time.monotonic() - 60 * minutes
+        self.next_checkpoint = minutes + self.settings.checkpoint_every
 
     def bot(self) -> CandidatePolicyBot:
         """Return the current policy as a bot for evaluation."""
@@ -165,7 +168,7 @@ class PPORun:
 
     @property
     def minutes(self) -> float:
-        """Minutes of training so far, including earlier sessions but no evaluations and no compiling."""
+        """Minutes of training so far, earlier sessions included; see `PPOSettings.minutes`."""
         return (time.monotonic() - self.started) / 60
 
     def _decide(self) -> tuple[float, str]:

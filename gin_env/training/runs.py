@@ -25,7 +25,7 @@ CHECKPOINT, POLICY, EVALUATIONS = "checkpoint.safetensors", "policy.safetensors"
 KIND, VERSION = "PPO checkpoint", "9"
 """Kind and version of the checkpoints, as for `write_tensors`."""
 Checkpoint = tuple[Tensors, dict[str, Any]]
-"""(tensors, metadata) of a checkpoint file, or (weights, `describe_bot` of their policy)."""
+"""(tensors, metadata) of a checkpoint file."""
 
 
 @dataclass
@@ -84,7 +84,7 @@ def open_folder(settings: PPOSettings) -> tuple[PPOSettings, Checkpoint | None]:
     return replace(before, **{name: getattr(settings, name) for name in changed}), (tensors, metadata)
 
 
-def load_start(settings: PPOSettings) -> Checkpoint | None:
+def load_start(settings: PPOSettings) -> tuple[Tensors, dict[str, Any]] | None:
     """Return the initial weights of a new run and their `describe_bot`, or None for random weights.
 
     Raises ValueError unless they are a candidate policy that fits this run, or FileNotFoundError if there is

@@ -39,7 +39,8 @@ class PPOSettings:
     run: Path = Path("runs/ppo")
     """Folder of the run; a new run needs a new or empty one."""
     minutes: float = 6.0
-    """Minutes of training, earlier sessions included; evaluations and compiling do not count."""
+    """Minutes of training, earlier sessions included. Evaluations do not count, nor does the first update of
+    a session, which compiles the kernels."""
     total_timesteps: int = 0
     """Number of decisions to learn from, instead of minutes; 0: train for `minutes`."""
     resume: bool = False

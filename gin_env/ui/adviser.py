@@ -2,8 +2,7 @@
 
 The moves are tried in the same sampled worlds, full deals that the player must consider possible. A bot plays
 both sides to the end of the hand, each side seeing only its own cards. This is the bot ``search`` without its
-networks of values, so it works with any bot. `lines_of` and `why` say the advice in words that a card player
-would use.
+networks of values, so it works with any bot. `lines_of` and `why` put the advice into words.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class RankedChoice:
     knock_chance: float | None = None
     gin_outs: int | None = None
     danger: int | None = None
-    """At most 6; of the card that is discarded or left on the pile."""
+    """For the card that is discarded or left on the pile; at most 6."""
     risk: float | None = None
     """See `gin_env.estimators.risk`."""
 

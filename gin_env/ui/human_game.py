@@ -85,7 +85,7 @@ class HumanGame:
     def ended(self) -> tuple[int, int] | None:
         """The cards of the person and of the bot in the hand that has just ended, as masks.
 
-        None while a hand is played, also after `next_hand`.
+        None while a hand is being played.
         """
         if not self._hand.done[0]:
             return None

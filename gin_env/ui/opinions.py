@@ -1,4 +1,4 @@
-"""Positions in words or of a record, and the actions that bots would play in them."""
+"""Positions described in text or taken from a record, and the actions that bots would play in them."""
 
 from __future__ import annotations
 

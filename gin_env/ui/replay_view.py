@@ -15,7 +15,7 @@ from gin_env.game.cards import NUM_CARDS
 from gin_env.records import GameRecord, Position
 from gin_env.ui import play_drawing as draw
 from gin_env.ui.reveal import describe_showdown
-from gin_env.ui.review import HandReview, counted, game_title, labels, mistakes_of, review_hand
+from gin_env.ui.review import HandReview, counted, game_title, mistakes_of, names_as_recorded, review_hand
 from gin_env.ui.table_app import ADVISER, TableView
 from gin_env.ui.visible_table import Turn, VisibleTable, action_name, both_turns, visible_table
 
@@ -40,7 +40,7 @@ class ReplayView(TableView):
     positions : all positions of the game, in order.
     decisions : the indices of the positions in which a player made a decision: the steps.
     place : index in `positions` of the position that is shown.
-    names : the players' labels.
+    names : the players' names_as_recorded.
     reviews : the reviews of all hands for each of `players`, once `ask_reviews` has been answered.
     judging : whether a thread computes them.
     viewer : the player whose belief is shown; None for the player to move.
@@ -59,7 +59,7 @@ class ReplayView(TableView):
         self.positions = game.positions()
         self.decisions = [place for place, position in enumerate(self.positions) if position.is_decision]
         self.place = 0
-        first, second = (draw.short_name(name, NAME_WIDTH) for name in labels(game))
+        first, second = (draw.short_name(name, NAME_WIDTH) for name in names_as_recorded(game))
         self.names = (first, second)
         self.players = players
         self.reviews: list[HandReview] = []

@@ -28,7 +28,7 @@ class Stage(NamedTuple):
 
 
 class Showdown(NamedTuple):
-    """Both hands as they are laid down, and how they came there and are scored, step by step."""
+    """Both hands as they are laid down, and the steps of laying down and scoring."""
 
     headline: str
     own_groups: list[Group]

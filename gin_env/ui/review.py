@@ -2,7 +2,7 @@
 
 Each choice of a player is compared with the best move by rollouts (`gin_env.ui.adviser`), from what the
 player could know. The luck of the cards is measured afterwards with all cards open (`gin_env.matches.luck`),
-which needs PyTorch. Below the review are its text and the text of recorded games.
+which needs PyTorch. The module also writes reviews and recorded games as plain text.
 """
 
 from __future__ import annotations
@@ -249,14 +249,14 @@ def player_names(game: GameRecord, me: str = YOU) -> tuple[str, str]:
 
 def game_title(game: GameRecord) -> str:
     """Return the title of a game: the players and the result."""
-    first, second = labels(game)
+    first, second = names_as_recorded(game)
     kind = "a single hand" if game.episode == "hand" else f"a game to {game.rules.target_score}"
     if not game.finished:
         end = "interrupted"
     elif game.winner is None:
         end = "nobody won"
     else:
-        end = f"{labels(game)[game.winner]} won"
+        end = f"{(first, second)[game.winner]} won"
     words = [
         f"{first} (player_0) against {second} (player_1), {kind}: {end}, {game.scores[0]} : {game.scores[1]}."
     ]
@@ -265,8 +265,8 @@ def game_title(game: GameRecord) -> str:
     return " ".join(words)
 
 
-def labels(game: GameRecord) -> tuple[str, str]:
-    """Return the players' labels in the text, which are their names if these differ."""
+def names_as_recorded(game: GameRecord) -> tuple[str, str]:
+    """Return the players' names as recorded; player_0 and player_1 if they are the same."""
     first, second = (player.name for player in game.players)
     return (first, second) if first != second else ("player_0", "player_1")
 
@@ -276,9 +276,11 @@ def position_text(game: GameRecord, position: Position, step: int) -> str:
 
     `step` is the number of the decision in the game, from 1; at the end of a hand, that of the last decision.
     """
-    lines = [text(position.state[0], names=labels(game))]
+    lines = [text(position.state[0], names=names_as_recorded(game))]
     if position.action is not None:
-        lines.append(f"  step {step}: {labels(game)[position.player]} plays: {describe(position.action)}")
+        lines.append(
+            f"  step {step}: {names_as_recorded(game)[position.player]} plays: {describe(position.action)}"
+        )
     elif position.over:
         lines += counted(game, position)
     else:
@@ -291,4 +293,4 @@ def counted(game: GameRecord, position: Position) -> list[str]:
     result = game.hands[position.hand].counted
     if result is None:
         return []
-    return [f"  {game.source} counted {result[1]} points for {labels(game)[result[0]]}"]
+    return [f"  {game.source} counted {result[1]} points for {names_as_recorded(game)[result[0]]}"]

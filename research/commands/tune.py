@@ -75,7 +75,7 @@ def tune_tonic(
         if result.head_to_head is not None:
             say(f"\n{result.head_to_head}", json)
         write_outputs(
-            (csv, lambda _: None),  # written during the search
+            (csv, None),  # written during the search
             (json, result.save),
             (plot, lambda file: tonic.draw_trials(result, file)),
         )

@@ -153,8 +153,8 @@ def readings(gone: str = "", discarded: str = "", reading: int = 0) -> list[int]
     queens = public, private, 0, mask("QS QC KH")
     return [
         int(fitness.fittest(*queens, 14, False)),
-        int(fitness.narrowed(*queens, reading, False)),
-        int(fitness.narrowed(*queens, fitness.FILTER, False)),
+        int(fitness.narrow_by_reading(*queens, reading, False)),
+        int(fitness.narrow_by_reading(*queens, fitness.FILTER, False)),
     ]
 
 

@@ -90,8 +90,8 @@ def test_positions_of_games_have_scores_and_memory():
 def test_positions_do_not_depend_on_the_shuffle(monkeypatch, kind):
     """Games that were begun with another seed lead to the same views."""
     made, arguments = {
-        "hands": (fixed_positions._fixed_records, (fixed_positions.HANDS,)),
-        "games": (fixed_positions._game_records, ()),
+        "hands": (fixed_positions._fixed_array, (fixed_positions.HANDS,)),
+        "games": (fixed_positions._game_array, ()),
     }[kind]
     records = made(*arguments).copy()
     start = fixed_positions.Games.start

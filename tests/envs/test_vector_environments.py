@@ -107,7 +107,7 @@ def test_render_covers_every_game_or_warns():
     assert pages[0] != pages[1]
     for env in (GinRummyVectorEnv(2, Plain()), GinRummyEnv(Plain())):
         env.reset(seed=1)
-        with pytest.warns(UserWarning, match="a render_mode"):
+        with pytest.warns(UserWarning, match="needs a render_mode"):
             assert env.render() is None
     single = GinRummyEnv(Plain(), render_mode="ansi")
     single.reset(seed=1)

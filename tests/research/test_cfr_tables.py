@@ -70,13 +70,13 @@ def test_hard_stages_equal_the_papers_bot_and_others_differ():
 
 def test_unvisited_stage_uses_the_other_stage():
     strategy = packaged_table("paper").strategy.copy()
-    discards = strategy[: paper_sets.first_draw_set(3)].reshape(52, 3, 101)
+    discards = strategy[: paper_sets.FIRST_DRAW_SETS[0]].reshape(52, 3, 101)
     discards[7, :, 40] = 0.2, -1.0, 0.6
     discards[7, :, 41] = 0.2, 0.6, -1.0
     discards[7, :, 42] = -1.0
     table = StrategyTable(strategy, packaged_table("paper").metadata)
     mapped = (
-        stages.interpolate(table, "linear").strategy[: paper_sets.first_draw_set(31)].reshape(52, 31, 101)
+        stages.interpolate(table, "linear").strategy[: paper_sets.FIRST_DRAW_SETS[1]].reshape(52, 31, 101)
     )
     assert mapped[7, 10, 40:43] == pytest.approx([0.2, 0.2 * 5.5 / 10.5 + 0.6 * 5 / 10.5, -1])
     assert mapped[7, 20, 40:43] == pytest.approx([0.6, 0.6, -1])

@@ -357,7 +357,7 @@ def test_file_without_its_size_raises(tmp_path):
 @pytest.mark.parametrize("boxes", [False, True])
 @pytest.mark.parametrize("double", [False, True])
 def test_most_points_cover_gin_against_eight_court_cards_and_two_nines(double, boxes):
-    """The dearest hand without a meld; doubled by a spade, and with the box of the hand."""
+    """The hand without a meld that costs most, also doubled by a spade and with a box."""
     rules = Rules(gin_bonus=300, oklahoma=True, spades_double=double, box_bonus=40, immediate_boxes=boxes)
     assert most_points(rules) >= (98 + 300) * (1 + double) + 40 * boxes
 

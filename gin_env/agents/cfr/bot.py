@@ -134,7 +134,8 @@ class CfrBot(NamedObject):
             table = StrategyTable.load(table)
         elif not isinstance(table, StrategyTable):
             raise TypeError(f"table must be a path, a StrategyTable or None, not {table!r}")
-        self.table, abstraction = table, table.metadata["abstraction"]
+        self.table = table
+        abstraction = table.metadata["abstraction"]
         if abstraction not in self.abstractions:
             needed = " or ".join(map(repr, self.abstractions))
             raise ValueError(f"this table's abstraction is {abstraction!r}; the bot needs {needed}")

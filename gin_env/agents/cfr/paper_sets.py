@@ -49,18 +49,12 @@ KNOCK_DEADWOODS = 11
 DISCARD_SETS_A_STAGE = 52 * (MAX_DEADWOOD + 1)
 DRAW_SETS_A_STAGE = 2 * (MAX_SAVED + 2) * (MAX_DEADWOOD // DEADWOOD_STEP + 1)
 KNOCK_SETS = KNOCK_DEADWOODS * DEALT_COUNTS
-
-
-@kernel
-def first_draw_set(stages: int) -> int:
-    """Return the number of the first information set for draws."""
-    return DISCARD_SETS_A_STAGE * stages
-
-
-@kernel
-def first_knock_set(stages: int) -> int:
-    """Return the number of the first information set for knocks."""
-    return DISCARD_SETS_A_STAGE * stages + DRAW_SETS_A_STAGE * (stages + 1)
+FIRST_DRAW_SETS = tuple(DISCARD_SETS_A_STAGE * stages for stages in (STAGES, DEALT_COUNTS))
+FIRST_KNOCK_SETS = tuple(
+    first + DRAW_SETS_A_STAGE * (stages + 1)
+    for first, stages in zip(FIRST_DRAW_SETS, (STAGES, DEALT_COUNTS), strict=True)
+)
+"""The first information sets for draws and for knocks: with `STAGES` stages, and with `DEALT_COUNTS`."""
 
 
 @kernel
@@ -102,11 +96,13 @@ def draw_set(public, hand: int, stages: int) -> int:
     melds = 0 if unmelded_cards(hand | bit) & bit else 1
     steps = MAX_DEADWOOD // DEADWOOD_STEP + 1
     number = ((stage * 2 + melds) * (MAX_SAVED + 2) + saved) * steps
-    return first_draw_set(stages) + number + deadwood // DEADWOOD_STEP  # ten cards have at most 98 points
+    return (
+        FIRST_DRAW_SETS[int(stages != STAGES)] + number + deadwood // DEADWOOD_STEP
+    )  # ten cards have at most 98 points
 
 
 @kernel
 def knock_set(public, deadwood: int, stages: int) -> int:
     """Return the number of the information set for knocking or not with this deadwood left."""
     number = min(deadwood, KNOCK_DEADWOODS - 1) * DEALT_COUNTS + dealt_step(public)
-    return first_knock_set(stages) + number
+    return FIRST_KNOCK_SETS[int(stages != STAGES)] + number

@@ -50,8 +50,8 @@ def decision_slices(kind: int) -> tuple[slice, slice, slice]:
     """Return the slices of the information sets for discards, draws and knocks."""
     first_draw, first_knock, end = plus_sets.FIRST_DRAW_SET, plus_sets.FIRST_KNOCK_SET, plus_sets.NUM_SETS
     if kind != PLUS:
-        first_draw = paper_sets.first_draw_set(stages_of(kind))
-        first_knock = paper_sets.first_knock_set(stages_of(kind))
+        first_draw = paper_sets.FIRST_DRAW_SETS[int(kind == DEALT)]
+        first_knock = paper_sets.FIRST_KNOCK_SETS[int(kind == DEALT)]
         end = first_knock + paper_sets.KNOCK_SETS
     return slice(0, first_draw), slice(first_draw, first_knock), slice(first_knock, end)
 

@@ -195,7 +195,7 @@ def choose_actions(view: PlayerView, values_of: Rate, unmelded_only: bool) -> np
         values[again] = values_of(view[close], renumbered, cards[again], hands[again], True)
     values = np.rint(values * _STEPS).astype(np.int64)
     chosen = np.empty(len(view), np.int64)
-    _write_best(view.array, owners, cards, hands, values, chosen)
+    _write_best(view.array, owners, cards, values, chosen)
     actions[deciding] = chosen
     return actions
 
@@ -233,7 +233,7 @@ def _write_candidates(views, unmelded_only, owners, cards, hands):
 
 
 @kernel
-def _write_best(views, owners, cards, hands, values, chosen):
+def _write_best(views, owners, cards, values, chosen):
     """Write the action of highest value for each view; ties are broken at random."""
     row = 0
     for index, view in enumerate(views):

@@ -9,7 +9,7 @@ import numpy as np
 
 from gin_env import agents, estimators
 from gin_env.game.cards import card_columns
-from gin_env.training.estimators import evaluation as figures
+from gin_env.training.estimators import evaluation
 from gin_env.training.estimators.evaluation import Evaluation, estimate_along, evaluate_estimators
 from gin_env.training.estimators.metrics import METRICS, measure
 from gin_env.training.estimators.positions import Positions
@@ -78,12 +78,12 @@ def evaluation_of(rows: Sequence[Row]) -> Evaluation:
 
 def draw_turns(metric: str, rows: Sequence[Row], path: Path, origin: str) -> None:
     """Draw a metric after each turn."""
-    figures.draw_metric(evaluation_of(rows), metric, path, origin)
+    evaluation.draw_metric(evaluation_of(rows), metric, path, origin)
 
 
 def draw_calibration(rows: Sequence[Row], path: Path, origin: str) -> None:
     """Draw frequencies against estimated probabilities."""
-    figures.draw_calibration(evaluation_of(rows), path, origin)
+    evaluation.draw_calibration(evaluation_of(rows), path, origin)
 
 
 # --- Sums over the turns of a hand, which are not independent --------------------------------------------

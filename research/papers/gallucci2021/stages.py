@@ -64,7 +64,7 @@ def interpolate(table: StrategyTable, mapping: str) -> StrategyTable:
             f"not {table.metadata['abstraction']!r}"
         )
     weights = stage_weights(mapping)
-    first_draw, first_knock = paper_sets.first_draw_set(STAGES), paper_sets.first_knock_set(STAGES)
+    first_draw, first_knock = paper_sets.FIRST_DRAW_SETS[0], paper_sets.FIRST_KNOCK_SETS[0]
     discards = table.strategy[:first_draw].reshape(52, STAGES, -1)
     draws = table.strategy[first_draw:first_knock].reshape(STAGES + 1, -1)
     mapped = np.concatenate(
