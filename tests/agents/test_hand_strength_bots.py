@@ -10,7 +10,7 @@ from hands_in_words import ONE_GAME
 
 from gin_env import agents, cards, estimators
 from gin_env.agents.hand_strength.bots import FORMAT, BalancedBot, OffensiveBot, choose_actions
-from gin_env.agents.hand_strength.networks import build
+from gin_env.agents.hand_strength.networks import CardMessages, build
 from gin_env.batch import Games
 from gin_env.estimators.risk import discard_risks
 
@@ -38,6 +38,18 @@ def random_network(tmp_path_factory) -> str:
         path, build("dual-inception"), {"architecture": "dual-inception", "data": {"estimator": "uniform"}}
     )
     return str(path)
+
+
+def test_messages_reach_four_ranks_and_no_further():
+    """Two ranks in each of two rounds; an ace is not next to a king."""
+    messages = CardMessages(3)
+    torch.manual_seed(1)
+    for parameter in messages.parameters():
+        torch.nn.init.uniform_(parameter, 0.1, 1)
+    nothing, ace = torch.zeros(1, 52), torch.zeros(1, 52)
+    ace[0, cards.card_id("AC")] = 1
+    changed = (messages(ace) != messages(nothing)).view(3, 13).any(dim=0)
+    assert changed.tolist() == 5 * [True] + 8 * [False]
 
 
 def test_offensive_keeps_the_best_hand(deadwood_network):

@@ -72,6 +72,18 @@ def test_mistake_in_a_command_looks_like_one_in_a_value(command, message, monkey
     assert message in line
 
 
+@pytest.mark.parametrize("status", [0, 130])
+def test_process_ends_with_the_status_of_its_command(status, monkeypatch):
+    def interrupted(*_, **__) -> None:
+        raise typer.Exit(status)
+
+    monkeypatch.setattr("gin_env.matches.matches.play_match", interrupted)
+    monkeypatch.setattr(sys, "argv", ["gin-rummy", "match", "simple", "random", "--games", "2"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == status
+
+
 def test_command_without_arguments_prints_the_help_once(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["gin-rummy"])
     with pytest.raises(SystemExit) as ended:
@@ -152,4 +164,5 @@ def test_lists_show_one_line_and_parameters_on_demand():
     assert "  knock_at=10" in run("bots", "simple").stdout
     assert [line.split()[0] for line in run("rules").stdout.splitlines()] == list(Rules.presets())
     assert "oklahoma           true *" in run("rules", "oklahoma").stdout
+    assert "opening_offer      false *" in run("rules", "opening_offer=false").stdout
     assert [line.split()[0] for line in run("estimators").stdout.splitlines()] == estimators.names()

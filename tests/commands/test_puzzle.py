@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from datetime import date
+from unittest.mock import Mock
 
 import pytest
 from typer.testing import CliRunner
 
 from gin_env import cli
+from gin_env.commands import puzzle
 from gin_env.commands.puzzle import load_puzzles
 from gin_env.game.actions import describe
 
@@ -46,6 +49,29 @@ def test_right_answer_is_praised_and_a_wrong_one_compared():
     assert "There is a better move." in said
     (played,) = (line for line in one["answers"][str(other)]["moves"] if line["action"] == other)
     assert re.findall(r"^\* .*", said, re.MULTILINE)[0].startswith(f"* {played['move']} "), "not the best"
+
+
+def test_any_legal_move_is_an_answer():
+    """Moves that were not compared are only said to be worse than the best."""
+    number, one = next(
+        (number, one)
+        for number, one in enumerate(load_puzzles(), 1)
+        if one["moves"].keys() - one["answers"].keys()
+    )
+    unlikely = min(one["moves"].keys() - one["answers"].keys())
+    said = ask("--number", str(number), said=f"{describe(int(unlikely))}\n")
+    assert "There is a better move." in said
+    assert one["answers"][str(one["best"])]["why"] in said
+
+
+def test_each_day_has_its_puzzle(monkeypatch):
+    puzzles = load_puzzles()
+    for day in (date(2026, 11, 27), date(2026, 11, 28)):
+        monkeypatch.setattr(puzzle, "date", Mock(today=Mock(return_value=day)))
+        number = day.toordinal() % len(puzzles)
+        said = ask("--answer")
+        assert said.startswith(f"Puzzle {number + 1} of {len(puzzles)}:")
+        assert puzzles[number]["position"] in said
 
 
 def test_answer_is_shown_without_a_question():

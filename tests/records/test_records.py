@@ -12,7 +12,7 @@ from hands_in_words import ONE_GAME
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from played_positions import same_records
-from recorded_games import PLAYERS, one_hand, random_game
+from recorded_games import PLAYERS, one_hand, random_game, two_hands_of_a_game
 from rule_variants import VARIANTS
 
 from gin_env import Rules, agents, play_match, records
@@ -91,6 +91,20 @@ def test_bots_break_ties_identically_in_a_replay(tmp_path):
             assert len(mine) > 20
             chosen = chosen_actions(agents.make(name), records.views_of(mine))
             assert chosen.tolist() == [step.action for step in mine]
+
+
+def test_only_later_hands_remember_a_hand():
+    """At the end of a hand nobody has looked back on it yet."""
+    first, second = (
+        [
+            position.state["public"]["memory"]
+            for position in two_hands_of_a_game().positions()
+            if position.hand == hand
+        ]
+        for hand in (0, 1)
+    )
+    assert (first[-1] == first[0]).all()
+    assert (second[0] != first[0]).any()
 
 
 def test_views_are_of_the_decider_or_the_given_player():

@@ -216,6 +216,8 @@ def test_training_repeats_and_resumes(small, tmp_path):
     assert sum(reported) == (1 + gains.EPOCHS) * 4
     made = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "blocks").iterdir()}
     assert len(made) == 4
+    third = action_values.read_block(tmp_path / "blocks" / "block-3.npz", "policy", 1, 3)
+    assert (third == collect_block("policy", 1, 3, size=400)).all()
     (tmp_path / "blocks" / "block-2.npz").unlink()
     again = train_gains(tmp_path / "blocks", 4, workers=Workers(1))
     for name, tensor in first.network.state_dict().items():

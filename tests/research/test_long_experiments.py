@@ -133,6 +133,47 @@ def test_each_seed_has_its_own_network(tmp_path, monkeypatch):
     assert [(row["seed"], row["trained"]) for row in rows] == [(4, 4), (5, 5)]
 
 
+def test_training_is_measured_at_its_end_too(tmp_path, monkeypatch):
+    """Between two measurements the number of states grows by half; the last is at the longest training."""
+
+    class Trainer:
+        def __init__(self, states, settings) -> None:
+            self.validation_losses: list[float] = []
+
+        def run_epoch(self, progress) -> None:
+            self.validation_losses.append(10.0 - len(self.validation_losses))
+            progress(300)
+
+    monkeypatch.setattr(trainer, "HandStrengthTrainer", Trainer)
+    monkeypatch.setattr(selection, "validation_match", lambda trainer, games: games)
+    monkeypatch.setattr(hand_strength_networks, "data_set", lambda run, name: name)
+    monkeypatch.setattr(hand_strength_networks, "match_row", lambda match, **about: about)
+    rows = hand_strength_networks.measure_training_length(Run(0, True, tmp_path))
+    assert [row["states_seen"] for row in rows] == [300, 600, 900, 1200]
+    monkeypatch.setattr(Run, "size", lambda run, full, quick: min(full, 2100))
+    rows = hand_strength_networks.measure_training_length(Run(0, True, tmp_path))
+    assert [row["states_seen"] for row in rows[:6]] == [300, 600, 900, 1500, 2100, 300]
+    assert [row["validation_loss"] for row in rows[:5]] == [10.0, 9.0, 8.0, 6.0, 4.0]
+
+
+def test_networks_learn_from_the_data_set_that_their_rows_name(tmp_path, monkeypatch):
+    """A fitted version takes the place of Random-256."""
+    asked, module = [], authors_networks
+    monkeypatch.setattr(module, "data_set", lambda run, name, *_: asked.append(name))
+    monkeypatch.setattr(module, "networks_by_epoch", lambda *_: [(3, "file")])
+    for row in ("both_players_row", "network_row"):
+        monkeypatch.setattr(module, row, lambda *_, **about: about)
+    monkeypatch.setattr(module, "play_network", lambda *_: None)
+    monkeypatch.setattr(module, "load_network", lambda path: (None, {}))
+    monkeypatch.setattr(module, "losses_row", lambda training, **_: {})
+    monkeypatch.setattr(module, "interval", lambda row: "")
+    for experiment in ("002/authors-features", "002/authors-features-more"):
+        rows = find(experiment).measure(Run(0, False, tmp_path))
+        assert [row["data_set"] for row in rows] == asked
+        assert set(asked) & set(module.FITTED.values())
+        asked.clear()
+
+
 def test_each_training_has_its_own_file_and_paper_row():
     trainings = [
         authors_networks.Training(**fields)

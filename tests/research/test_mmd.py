@@ -28,6 +28,13 @@ def test_value_of_kuhn_poker_is_found():
     solver = MagneticMirrorDescent(tree)
     solver.run(2000)
     assert expected_value(tree, solver.strategy()) == pytest.approx(-1 / 18, abs=2e-3)
+    rows = solver.strategy()
+    bad = [
+        rows["2p"][0],
+        rows["2b"][0],
+        rows["0b"][1],
+    ]  # a passive king, a king that folds, a jack that calls
+    assert max(bad) < 1e-4
 
 
 def test_strong_magnet_keeps_the_strategy_uniform():

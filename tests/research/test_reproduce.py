@@ -632,6 +632,7 @@ def test_check_names_the_changed_bots(tmp_path):
     bots = [one | {"decisions": "0" * 32} if one["bot"] == "simple" else one for one in result.bots]
     replace(result, bots=bots).save(tmp_path)
     load(RESULTS, "001/figure-2").save(tmp_path)
+    replace(result, id="002/gone").save(tmp_path)
     found = results.stale_results(tmp_path, EXPERIMENTS)
     assert list(found) == ["002/late-knock"]
     (line,) = found["002/late-knock"]

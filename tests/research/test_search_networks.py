@@ -14,6 +14,7 @@ from gin_env.agents.search.small_networks import (  # noqa: E402
     packaged_networks,
 )
 from research.__main__ import app  # noqa: E402
+from research.recipes import search_networks  # noqa: E402
 from research.recipes.search_networks import WIDTH, _train_recognition, collect_decisions  # noqa: E402
 
 pytestmark = pytest.mark.compiled
@@ -37,6 +38,18 @@ def test_networks_learn_and_repeat(tmp_path):
     for name, network in networks.items():
         for mine, packaged in zip(network, packaged_networks()[name], strict=True):
             assert mine.shape == packaged.shape
+
+
+def test_each_model_learns_from_its_own_hands_and_estimator(monkeypatch):
+    played = collect_decisions("simple", 1, seed=4)
+    bots = []
+    monkeypatch.setattr(search_networks, "collect_decisions", lambda bot, *_: bots.append(bot) or played)
+    monkeypatch.setattr(search_networks, "_train_shapes", lambda positions, estimator, seed: (estimator, {}))
+    monkeypatch.setattr(search_networks, "_train_recognition", lambda conduct, seed: ("conduct", {}))
+    monkeypatch.setattr(search_networks, "TrainedNetworks", lambda networks, metadata: networks)
+    trained = search_networks.train_opponents(1, seed=5)
+    assert bots == list(MODELS)
+    assert trained == {**MODELS, "opponents": "conduct"}
 
 
 def test_decisions_come_in_the_order_of_their_games():

@@ -304,6 +304,14 @@ def test_compile_command_opens_the_cache_to_others_only_on_request(monkeypatch, 
     assert len(opened) == len(options)
 
 
+def test_compile_command_needs_a_place_for_the_cache(monkeypatch):
+    monkeypatch.setattr("gin_env.commands.files.parts", list)
+    monkeypatch.setattr(kernel_cache, "cache_folder", lambda: None)
+    done = CliRunner().invoke(app, ["compile"])
+    assert isinstance(done.exception, OSError)
+    assert "set GIN_ENV_CACHE" in str(done.exception)
+
+
 @pytest.mark.long
 def test_compile_command_leaves_nothing_to_compile(tmp_path):
     environment = os.environ | {"GIN_ENV_CACHE": str(tmp_path)}

@@ -115,6 +115,14 @@ def test_outcome_in_words(hand_1, upcard, now):
     assert lines[-2] == "  last: player_0 discarded K♦ and knocked"
 
 
+@pytest.mark.parametrize(("card", "symbol"), [("AC", "A♣"), ("2S", "2♠")])
+def test_a_knock_with_any_card_is_told(card, symbol):
+    """The action of the ace of clubs is the first of all knocks."""
+    hand = "AC 2S 3H 4H 5H 6C 7C 8C 9S 9C"
+    lines = text_of(Table(hand, HAND_1, "9D").play("take", f"knock {card}"))
+    assert lines[-2] == f"  last: player_0 discarded {symbol} and knocked"
+
+
 def test_lay_offs_are_shown():
     lines = text_of(table().play("take", "knock KD"))
     assert lines[1] == (

@@ -154,6 +154,8 @@ def test_keys_jump_between_hands_of_an_unfinished_game():
     async def steps(app, pilot):
         shown = app.shown
         second = next(place for place, position in enumerate(shown.positions) if position.hand == 1)
+        acts = sum(len(hand.actions) for hand in shown.game.hands)
+        assert f"Step 1 of {acts}," in text_of(app)
         await press(pilot, "down")
         assert (shown.place, "hand 2" in text_of(app)) == (second, True)
         await press(pilot, "down")

@@ -169,6 +169,8 @@ def test_hint_compares_moves_and_says_why():
     assert {move["danger"] for move in hinted["moves"]} <= {"low", "medium", "high"}
     one.change("act", action=hinted["action"])
     assert "when it is your turn" in one.ask("hint")["error"]
+    one.play(lambda table: table["end"])
+    assert "when it is your turn" in one.ask("hint")["error"]
 
 
 def test_hint_to_knock_names_its_card():

@@ -102,11 +102,12 @@ def test_restored_run_has_the_same_model_and_past_selves(tmp_path, candidates):
 def test_second_call_of_learn_evaluates_and_saves_again(tmp_path):
     model = new_model(new_games(candidates=False), CardPolicy, net_arch=[8], card_features=4)
     callback = small_callback(tmp_path, bots=["simple"], evaluate_every=10**9)
-    for _ in range(2):
+    for _ in range(3):
         model.learn(2 * ROLLOUT, callback=callback)
     with (tmp_path / "evaluations.csv").open() as file:
-        assert [int(row["decisions"]) for row in csv.DictReader(file)] == [2 * ROLLOUT, 4 * ROLLOUT]
-    assert [bot.name for bot in callback.past] == [f"past-{count * ROLLOUT}" for count in (1, 3)]
+        decisions = [int(row["decisions"]) for row in csv.DictReader(file)]
+    assert decisions == [2 * ROLLOUT, 4 * ROLLOUT, 6 * ROLLOUT]
+    assert [bot.name for bot in callback.past] == [f"past-{count * ROLLOUT}" for count in (1, 3, 5)]
 
 
 def test_evaluations_play_under_the_rules_of_the_environment(tmp_path):
