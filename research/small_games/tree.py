@@ -40,6 +40,7 @@ class GameTree:
     depth : int16 (I,): the depth of its nodes.
     first_node : int32 (I,): one of its nodes.
     first_sequence : int64 (I,): the start of its row.
+    owners : int64 (Q,): the information set of each sequence.
     sequence_player : int8 (Q,): the player of each sequence.
     edges : for each player, the nodes to which the player's sequences lead.
 
@@ -77,8 +78,8 @@ class GameTree:
         self.depth = sets["depth"].astype(np.int16)
         self.first_node = place[sets["first_node"]]
         self.first_sequence = sets["first_sequence"]
-        lengths = [len(actions) for actions in self.actions]
-        self.sequence_player = np.repeat(self.player, lengths)
+        self.owners = np.repeat(np.arange(len(self.actions)), [len(actions) for actions in self.actions])
+        self.sequence_player = self.player[self.owners]
         owner = np.where(self.sequence < 0, -1, self.sequence_player[self.sequence])
         self.edges = [np.flatnonzero(owner == player) for player in (0, 1)]
         # For the sums over children: the start of each parent's children, in each level but the first.
@@ -90,14 +91,33 @@ class GameTree:
 
     # --- Strategies -------------------------------------------------------------------------------
 
-    def vector(self, strategy: Mapping[Hashable, np.ndarray]) -> np.ndarray:
+    def vector(self, strategy: Mapping[Hashable, np.ndarray] | np.ndarray) -> np.ndarray:
         """Return a strategy of both players as float64 (Q,); missing information sets are played uniformly.
 
-        Raises ValueError for an unknown information set, or a row that is not a distribution.
+        A vector is copied. Raises ValueError for an unknown information set, or a row that is not
+        a distribution.
         """
+        if isinstance(strategy, np.ndarray) and strategy.shape == (self.num_sequences,):
+            vector = strategy.astype(np.float64)
+        else:
+            vector = self._concatenated(strategy)
+        first = self.first_sequence
+        sums, least = np.add.reduceat(vector, first), np.minimum.reduceat(vector, first)
+        wrong = np.flatnonzero(~(np.abs(sums - 1) < 1e-6) | (least < 0))
+        if len(wrong):
+            row = vector[self.owners == wrong[0]]
+            raise ValueError(
+                f"{self.information_sets[wrong[0]]!r}: {row} is not a probability distribution over its "
+                "actions"
+            )
+        return vector
+
+    def _concatenated(self, strategy: object) -> np.ndarray:
+        """Return the rows of a strategy, one after another, float64 (Q,)."""
         if not isinstance(strategy, Mapping):
             raise TypeError(
-                f"a strategy must be a dict of rows by information set, not {type(strategy).__name__}"
+                f"a strategy must be a dict of rows by information set, or a vector of {self.num_sequences} "
+                f"probabilities, not {type(strategy).__name__}"
             )
         unknown = len(strategy.keys() - set(self.information_sets))
         if unknown:
@@ -110,18 +130,7 @@ class GameTree:
             elif np.shape(row) != (len(actions),):
                 raise ValueError(f"{key!r} has {len(actions)} actions, not a row of shape {np.shape(row)}")
             rows.append(row)
-        vector = np.concatenate(rows, dtype=np.float64)
-        sums = np.add.reduceat(vector, self.first_sequence)
-        wrong = np.flatnonzero(
-            ~(np.abs(sums - 1) < 1e-6) | (np.minimum.reduceat(vector, self.first_sequence) < 0)
-        )
-        if len(wrong):
-            number = int(wrong[0])
-            raise ValueError(
-                f"{self.information_sets[number]!r}: {rows[number]} is not a probability distribution "
-                "over its actions"
-            )
-        return vector
+        return np.concatenate(rows, dtype=np.float64)
 
     def strategy(self, vector: np.ndarray) -> Strategy:
         """Return the rows of a strategy vector by information set; the inverse of `vector`."""

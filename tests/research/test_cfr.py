@@ -203,9 +203,8 @@ def test_best_response_equals_the_best_pure_strategy(trees, player):
         value, response = best_response(tree, strategy, player)
         assert value == pytest.approx(max(values))
         assert sign * expected_value(tree, response) == pytest.approx(value)
-        for key, owner in zip(tree.information_sets, tree.player, strict=True):
-            if owner != player:
-                np.testing.assert_array_equal(response[key], strategy[key])
+        others = tree.sequence_player != player
+        np.testing.assert_array_equal(response[others], tree.vector(strategy)[others])
 
 
 @pytest.mark.parametrize("name", ["leduc", "small_gin"])
@@ -271,6 +270,8 @@ def test_invalid_arguments_are_refused(trees):
     with pytest.raises(ValueError, match="player"):
         best_response(tree, {}, 2)
     with pytest.raises(TypeError, match="dict"):
+        exploitability(tree, np.zeros(23))
+    with pytest.raises(ValueError, match="not a probability distribution"):
         exploitability(tree, np.zeros(24))
     with pytest.raises(ValueError, match="2 actions"):
         exploitability(tree, {"0": np.ones(3) / 3})

@@ -9,11 +9,26 @@ import pytest
 
 from gin_env import Rules, agents
 from gin_env.batch import Games
-from research.small_games import CHANCE, TERMINAL, CFRPlus, best_response, expected_value, exploitability
+from research.small_games import (
+    CHANCE,
+    TERMINAL,
+    CFRPlus,
+    GameTree,
+    best_response,
+    expected_value,
+    exploitability,
+)
 from research.small_games.game import children
-from research.small_games.small_gin import TINY, SmallGin, bot_strategy
+from research.small_games.gin_tree import GinTree, bot_vector
+from research.small_games.small_gin import TINY, SmallGin
 
 pytestmark = pytest.mark.compiled
+
+
+@pytest.fixture(scope="module")
+def gin_tree():
+    return GinTree(TINY)
+
 
 # --- The solution -----------------------------------------------------------------------------------
 
@@ -33,15 +48,48 @@ def test_small_gin_solution_is_mixed(trees, solved_gin):
     )
 
 
-def test_no_bot_beats_the_best_response_in_small_gin(trees, solved_gin):
-    tree = trees["small_gin"]
-    bots = bot_strategy(tree.game, agents.make("random"))
-    assert bots.keys() == set(tree.information_sets)
+def test_no_bot_beats_the_best_response_in_small_gin(gin_tree, solved_gin):
+    bots, solution = bot_vector(gin_tree, agents.make("random")), gin_tree.vector(solved_gin)
     for player in (0, 1):
-        seat = {key: bots[key] for key, owner in zip(bots, tree.player, strict=True) if owner == player}
-        won = (1 - 2 * player) * expected_value(tree, solved_gin | seat)
-        assert won <= best_response(tree, solved_gin, player)[0] + 1e-9
-    assert exploitability(tree, bots) > 100 * exploitability(tree, solved_gin)
+        seat = np.where(gin_tree.sequence_player == player, bots, solution)
+        won = (1 - 2 * player) * expected_value(gin_tree, seat)
+        assert won <= best_response(gin_tree, solution, player)[0] + 1e-9
+    assert exploitability(gin_tree, bots) > 100 * exploitability(gin_tree, solution)
+
+
+# --- The compiled tree ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "rules", [TINY, Rules(ranks=3, suits=3, hand_size=3, stock_floor=0, max_turns=1, gin_bonus=5)], ids=str
+)
+def test_compiled_tree_is_the_unrolled_game(rules):
+    """It has the same information sets, and differs only in dealing by one chance move instead of three."""
+    slow, fast = GameTree(SmallGin(rules)), GinTree(rules)
+    assert dict(zip(slow.information_sets, slow.actions, strict=True)) == dict(
+        zip(fast.information_sets, fast.actions, strict=True)
+    )
+    assert len(slow) - len(fast) == slow.levels[2].stop - 1  # the nodes of both hands
+    random = np.random.default_rng(1)
+    strategy = {
+        key: random.dirichlet(np.ones(len(actions)))
+        for key, actions in zip(slow.information_sets, slow.actions, strict=True)
+    }
+    assert expected_value(fast, strategy) == pytest.approx(expected_value(slow, strategy))
+    assert exploitability(fast, strategy) == pytest.approx(exploitability(slow, strategy))
+    solvers = CFRPlus(slow), CFRPlus(fast)
+    for solver in solvers:
+        solver.run(3)
+    left = [exploitability(solver.tree, solver.average_strategy()) for solver in solvers]
+    assert left[0] == pytest.approx(left[1])
+
+
+def test_a_bot_is_asked_only_where_it_is_wanted(gin_tree):
+    some = np.array([3, 1000, 4999])
+    everywhere, there = (bot_vector(gin_tree, agents.make("simple"), 1, sets) for sets in (None, some))
+    wanted = np.isin(gin_tree.owners, some)
+    assert (there[wanted] == everywhere[wanted]).all()
+    assert (there[~wanted] == gin_tree.vector({})[~wanted]).all()
 
 
 # --- Small Gin Rummy is the engine's game -----------------------------------------------------------
