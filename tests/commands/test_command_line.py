@@ -58,6 +58,8 @@ def test_error_is_printed_without_a_progress_bar():
     [
         ("match simple", "missing argument 'b' (see gin-rummy match --help)"),
         ("match simple tonic --bogus", "no such option: --bogus (see gin-rummy match --help)"),
+        ("match simple tonic --workers 0", "workers must be"),
+        ("match simple tonic --workers many", "must be a number or `all`, not 'many'"),
         ("exploit simple --by luck", "'luck' is not one of 'ppo', 'search'"),
         ("matsh", "no such command 'matsh'"),
     ],

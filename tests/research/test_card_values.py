@@ -8,6 +8,13 @@ from hands_in_words import ids
 from research.papers.gallucci2021 import card_values
 
 
+def test_cards_are_melded_in_a_pair_or_alone():
+    """8C is alone: 6C, two ranks away, is melded."""
+    hand = np.array(ids("4C 5C 6C 8C 9H 9D JS 2H KD 3S"))
+    kinds = [*["melded"] * 3, "alone", *["in a pair"] * 2, *["alone"] * 4]
+    assert card_values.card_kinds(hand) == kinds
+
+
 def test_cards_come_into_the_same_deal_one_by_one(monkeypatch):
     """If each card is worth its place in the hand in points, these are its values in every order."""
     hand, orders = np.array(sorted(ids("4C 5C 6C 8H 8S 2D AH JD KS 9D"))), 4

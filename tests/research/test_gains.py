@@ -266,10 +266,11 @@ def test_reported_gain_is_that_of_the_held_out_blocks(small, tmp_path, monkeypat
 
 def test_command_writes_a_network_that_plays(small, tmp_path):
     path = tmp_path / "gains.safetensors"
-    data = ["--data", str(tmp_path / "blocks"), "--blocks", "2"]
+    data = ["--data", str(tmp_path / "blocks"), "--blocks", "2", "--seed", "4"]
     result = CliRunner().invoke(app, ["train", "gains", str(path), *data])
     assert result.exit_code == 0, result.output
     assert "percentage points" in result.output
+    assert action_values.read_block(tmp_path / "blocks" / "block-1.npz", "policy", 4, 1).size == 400
     match = ["match", f"policy:gains={path}", "random", "--games", "4", "--seed", "1"]
     result = CliRunner().invoke(cli.app, [*match, "--json", str(tmp_path / "match.json")])
     assert result.exit_code == 0, result.output

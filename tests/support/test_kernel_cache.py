@@ -129,6 +129,8 @@ def test_cache_folder_follows_the_environment_variables(tmp_path):
     assert folder.is_dir()
     folder = Path(run_python(code, GIN_ENV_CACHE="", XDG_CACHE_HOME=str(tmp_path / "xdg")).strip())
     assert folder == tmp_path / "xdg" / "gin-env" / FOLDER
+    folder = Path(run_python(code, GIN_ENV_CACHE="", XDG_CACHE_HOME="", HOME=str(tmp_path)).strip())
+    assert folder == tmp_path / ".cache" / "gin-env" / FOLDER
 
 
 def test_missing_cache_folder_compiles_for_the_process(tmp_path):
