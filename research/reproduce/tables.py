@@ -163,7 +163,8 @@ class _Figure:
         if kind == "list":
             return ", ".join(interval(one, number, key) for one in self.rows)
         if kind == "range":
-            return f"{median(values):{number}} ({min(values):{number}} to {max(values):{number}})"
+            ends = f" ({min(values):{number}} to {max(values):{number}})" if len(values) > 1 else ""
+            return f"{median(values):{number}}{ends}"
         every = ", ".join(format(value, number) for value in values)
         return every if kind == "all" else f"{np.mean(values):{number}} ({every})"
 

@@ -21,21 +21,26 @@ def test_small_deck_exploitability_falls(tmp_path, monkeypatch):
     game = SmallGin(TINY)
     tree, states = GameTree(game), decision_states(game)
     monkeypatch.setattr(small_gin, "DECISIONS", (1000, 40_000))
-    (_, before), (decisions, after) = small_gin.train(Run(1, False, tmp_path), tree, states, Learner, 0.01, 1)
+    curve = small_gin.train(Run(1, False, tmp_path), tree, states, Learner, 0.01, 1)
+    (_, early, before), (decisions, late, after) = curve
     assert decisions >= 40_000
+    assert 0 < early < late
     assert after < before - 0.3 < exploitability(tree, {})
     solver = MagneticMirrorDescent(tree)
     solver.run(16)
     assert exploitability(tree, solver.strategy()) < after
 
 
-def test_table_has_the_last_and_the_least():
+def test_table_compares_at_equal_positions_and_equal_seconds():
     rows = [
-        small_gin.row_of("PPO", 1, 100, 0.5),
-        small_gin.row_of("PPO", 1, 200, 0.25),
-        small_gin.row_of("PPO", 2, 101, 0.125),
-        small_gin.row_of("PPO", 2, 202, 0.375),
+        small_gin.row_of("CFR+", 0, 200_000, 1, 4.0),
+        small_gin.row_of("CFR+", 0, 420_000, 11, 2.0),
+        small_gin.row_of("CFR+", 0, 9_000_000, 600, 0.001),
+        *(small_gin.row_of("PPO", seed, 400_100, 9, seed / 10) for seed in (3, 1, 2)),
+        *(small_gin.row_of("PPO", seed, 4_000_500, 70, seed / 100) for seed in (3, 1, 2)),
     ]
     assert find("learning/small-gin").table(rows).splitlines()[2:] == [
-        "| PPO | 202 | 0.25, 0.38 | 0.250, 0.375 | 0.125 |"
+        "| CFR+ | 2.00 | 2.000 | 4.00 | 2.000 | 0.001 | 9,000,000 | 600 |",
+        "| PPO | 0.20 (0.10 to 0.30) | 0.020 (0.010 to 0.030) | 0.20 (0.10 to 0.30) "
+        "| 0.200 (0.100 to 0.300) | 0.020 (0.010 to 0.030) | 4,000,500 | 70 |",
     ]
