@@ -33,15 +33,16 @@ from research.small_games import (
     expected_value,
     exploitability,
 )
+from research.small_games.gin_tree import GinTree, bot_vector
 from research.small_games.kuhn import KuhnPoker
 from research.small_games.leduc import LeducHoldem
-from research.small_games.small_gin import SMALL, TINY, SmallGin, bot_strategy
+from research.small_games.small_gin import DECKS, TINY, SmallGin
 
 GAMES: dict[str, Callable[[], Game]] = {
     "kuhn": KuhnPoker,
     "leduc": LeducHoldem,
     "tiny-gin": lambda: SmallGin(TINY),
-    "small-gin": lambda: SmallGin(SMALL),
+    "small-gin": lambda: SmallGin(DECKS[9]),
 }
 BOTS = ("random", "simple")
 STYLES = {CFR.name: (BLUE, "-"), CFRPlus.name: (RED, "--"), ExternalSamplingCFR.name: (GREEN, "-.")}
@@ -84,7 +85,7 @@ def solve_game(name: str, iterations: int, sampled_iterations: int, seed: int) -
     """Run all solvers on one game and return a report for JSON."""
     started = time.perf_counter()
     game = GAMES[name]()
-    tree = GameTree(game)
+    tree = GinTree(game.rules) if isinstance(game, SmallGin) else GameTree(game)
     report: dict[str, Any] = {
         "game": game.name,
         "nodes": len(tree),
@@ -97,10 +98,10 @@ def solve_game(name: str, iterations: int, sampled_iterations: int, seed: int) -
         f"{game.name}: {len(tree):,} nodes, {len(tree.information_sets):,} information sets, "
         f"unrolled in {time.perf_counter() - started:.1f} s"
     )
-    if isinstance(game, SmallGin):
+    if isinstance(tree, GinTree):
         for bot in BOTS:
             # `random` is the uniform strategy; one fixed sample of its choices would be another strategy.
-            strategy = {} if bot == "random" else bot_strategy(game, agents.make(bot))
+            strategy = {} if bot == "random" else bot_vector(tree, agents.make(bot))
             report["bots"][bot] = exploitability(tree, strategy)
             tqdm.write(f"  {'bot ' + bot:<24} exploitability {report['bots'][bot]:.6f}")
     solvers = (

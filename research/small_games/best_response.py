@@ -9,16 +9,16 @@ from research.small_games.game import Strategy
 from research.small_games.tree import GameTree
 
 
-def expected_value(tree: GameTree, strategy: Strategy) -> float:
+def expected_value(tree: GameTree, strategy: Strategy | np.ndarray) -> float:
     """Return the expected payoff of player 0 if both players follow this strategy."""
     return float(tree.values(tree.vector(strategy))[0])
 
 
-def best_response(tree: GameTree, strategy: Strategy, player: int) -> tuple[float, Strategy]:
+def best_response(tree: GameTree, strategy: Strategy | np.ndarray, player: int) -> tuple[float, np.ndarray]:
     """Return the value of a best response of `player` to this strategy, and the best response.
 
-    The strategy returned is `strategy` with the player's own rows replaced by the best response (uniform
-    over equally good actions, and at information sets that the opponent never lets the player reach).
+    The vector returned is that of `strategy` with the player's own rows replaced by the best response
+    (uniform over equally good actions, and where the opponent never lets the player go).
 
     The tree is processed level by level from the bottom. At an information set, the value of an action is the
     sum over its nodes of the counterfactual reach probability times the value of the child; the best action
@@ -45,7 +45,25 @@ def best_response(tree: GameTree, strategy: Strategy, player: int) -> tuple[floa
             response[sequences] = best[sequences]
             probabilities[own] = response[sequences]
         tree.sum_children(values, probabilities, depth)
-    return float(values[0]), tree.strategy(response)
+    return float(values[0]), response
+
+
+def local_best_response(tree: GameTree, strategy: np.ndarray, afterwards: np.ndarray) -> np.ndarray:
+    """Return the best action at each information set if the player goes on by another strategy after it.
+
+    The opponent follows `strategy`, the player `afterwards`, float64 (Q,) both. The player knows `strategy`,
+    and so the probabilities of the hands that the opponent can hold. Source: Lisý and Bowling 2017,
+    "Equilibrium Approximation Quality of Current No-Limit Poker Bots", arXiv 1612.07547, section 3.
+    """
+    response = afterwards.copy()
+    for player, edges in enumerate(tree.edges):
+        both = np.where(tree.sequence_player == player, afterwards, strategy)
+        reach, values = tree.reach_probabilities(both), tree.values(both)
+        gains = (1 - 2 * player) * reach[1 - player, edges] * reach[2, edges] * values[edges]
+        sums = np.bincount(tree.sequence[edges], gains, tree.num_sequences)
+        best = regret_matching(_is_best(sums, tree.first_sequence), tree.first_sequence)
+        response = np.where(tree.sequence_player == player, best, response)
+    return response
 
 
 def _is_best(gains: np.ndarray, first: np.ndarray) -> np.ndarray:
@@ -54,9 +72,10 @@ def _is_best(gains: np.ndarray, first: np.ndarray) -> np.ndarray:
     return (gains == np.repeat(np.maximum.reduceat(gains, first), lengths)).astype(np.float64)
 
 
-def exploitability(tree: GameTree, strategy: Strategy) -> float:
+def exploitability(tree: GameTree, strategy: Strategy | np.ndarray) -> float:
     """Return a best-responding opponent's mean payoff over both seats: NashConv / 2, as in OpenSpiel.
 
     Its unit is that of the payoffs; it is 0 exactly in a Nash equilibrium.
     """
-    return sum(best_response(tree, strategy, player)[0] for player in (0, 1)) / 2
+    vector = tree.vector(strategy)
+    return sum(best_response(tree, vector, player)[0] for player in (0, 1)) / 2

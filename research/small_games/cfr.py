@@ -111,17 +111,20 @@ class CFR:
     def _add_to_average(self, player: int, strategy: np.ndarray, reach: np.ndarray, weight: float) -> None:
         """Add a player's strategy, weighted by their own reach probability (equal at all nodes of a set)."""
         tree = self.tree
-        lengths = np.diff(tree.first_sequence, append=tree.num_sequences)
         own = np.where(tree.player == player, reach[player, tree.first_node], 0.0)
-        self._strategy_sum += weight * np.repeat(own, lengths) * strategy
+        self._strategy_sum += weight * own[tree.owners] * strategy
 
     def current_vector(self) -> np.ndarray:
         """Return the current strategy by regret matching, float64 (Q,)."""
         return regret_matching(self.regrets, self.tree.first_sequence)
 
+    def average_vector(self) -> np.ndarray:
+        """Return the average strategy, float64 (Q,); uniform where it was never reached."""
+        return regret_matching(self._strategy_sum, self.tree.first_sequence)
+
     def average_strategy(self) -> Strategy:
-        """Return the average strategy by information set; uniform where it was never reached."""
-        return self.tree.strategy(regret_matching(self._strategy_sum, self.tree.first_sequence))
+        """Return the average strategy by information set."""
+        return self.tree.strategy(self.average_vector())
 
 
 class CFRPlus(CFR):

@@ -37,7 +37,6 @@ class MagneticMirrorDescent:
     def __init__(self, tree: GameTree, step: float = 4.0, temperature: float = 0.25) -> None:
         self.tree, self.step, self.temperature = tree, step, temperature
         self.iterations = self.nodes_touched = 0
-        self._lengths = np.diff(tree.first_sequence, append=tree.num_sequences)
         self._logits = np.zeros(tree.num_sequences)
         self._scale = np.abs(tree.payoff).max()
 
@@ -65,10 +64,10 @@ class MagneticMirrorDescent:
 
     def current_vector(self) -> np.ndarray:
         """Return the current strategy, float64 (Q,), in which every action has a positive probability."""
-        first, lengths = self.tree.first_sequence, self._lengths
-        chances = np.exp(self._logits - np.repeat(np.maximum.reduceat(self._logits, first), lengths))
+        first, owners = self.tree.first_sequence, self.tree.owners
+        chances = np.exp(self._logits - np.maximum.reduceat(self._logits, first)[owners])
         chances = np.maximum(chances, 1e-12)
-        return chances / np.repeat(np.add.reduceat(chances, first), lengths)
+        return chances / np.add.reduceat(chances, first)[owners]
 
     def strategy(self) -> Strategy:
         """Return the current strategy by information set."""

@@ -10,7 +10,7 @@ the first upcard, the player's hand and own draws from the stock. Everything els
 these (a test compares them field by field), and they make recall perfect: the first hand follows from the
 current hand, acts and draws.
 
-The rules of `TINY` and `SMALL` were chosen so that the solution mixes: playing only the most probable
+The rules of `TINY` were chosen so that the solution mixes: playing only the most probable
 actions would lose 0.05 points a hand in `TINY`. With a knock limit of 3 instead of 6 a pure strategy is an
 equilibrium.
 """
@@ -24,7 +24,6 @@ from itertools import combinations
 
 import numpy as np
 
-from gin_env.agents.base import Agent
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK, NUM_ACTIONS
 from gin_env.game.cards import cards_of
@@ -32,22 +31,26 @@ from gin_env.game.engine import play, points_for, write_mask
 from gin_env.game.rules import Rules
 from gin_env.game.state import OVER, STATE
 from gin_env.support.compilation import kernel
-from research.small_games.game import CHANCE, TERMINAL, State, Strategy, children
+from research.small_games.game import CHANCE, TERMINAL, State
 
 DEALER = 1
 
-TINY = Rules(
-    ranks=4, suits=2, hand_size=3, knock_limit=6, gin_bonus=5, undercut_bonus=5, stock_floor=0, max_turns=2
-)
-"""Two turns with A to 4 of two suits: 105,577 nodes, 13,720 information sets, solved in seconds."""
-SMALL = Rules(
-    ranks=3, suits=3, hand_size=3, knock_limit=6, gin_bonus=5, undercut_bonus=5, stock_floor=0, max_turns=2
-)
-"""Two turns with A to 3 of three suits: 1,434,565 nodes, 50,400 information sets, solved in minutes."""
+
+def small_rules(ranks: int, suits: int) -> Rules:
+    """Return the rules of a hand of two turns with the low cards of some suits."""
+    return Rules(
+        ranks=ranks, suits=suits, hand_size=3, knock_limit=6, gin_bonus=5, undercut_bonus=5, stock_floor=0,
+        max_turns=2,
+    )  # fmt: skip
+
+
+TINY = small_rules(4, 2)
+DECKS = {8: TINY, 9: small_rules(3, 3), 10: small_rules(5, 2), 12: small_rules(4, 3)}
+"""Rules by the number of cards. The trees have 0.1, 1.4, 6 and 99 million nodes."""
 
 
 class SmallGin:
-    """One hand of Gin Rummy under any rules; with more than about ten cards the tree becomes too large."""
+    """One hand of Gin Rummy under any rules; with more than twelve cards the tree is too large."""
 
     def __init__(self, rules: Rules = TINY) -> None:
         if not isinstance(rules, Rules):
@@ -154,43 +157,6 @@ class GinState:
 
     def payoff(self) -> float:
         return float(_points(self.record))
-
-
-def decision_states(game: SmallGin) -> dict[Hashable, GinState]:
-    """Return a state of each information set, by its key."""
-    states: dict[Hashable, GinState] = {}
-
-    def collect(state: State) -> None:
-        if isinstance(state, GinState) and state.to_move >= 0:
-            states.setdefault(state.information_set(), state)
-        for child in children(state):
-            collect(child)
-
-    collect(game.root())
-    return states
-
-
-def bot_strategy(
-    game: SmallGin, bot: Agent, repeats: int = 1, states: dict[Hashable, GinState] | None = None
-) -> Strategy:
-    """Return a bot's strategy in some information sets (default: all of `decision_states`).
-
-    The bot is asked with `repeats` random numbers in each set. With one, ties that it breaks at random are
-    resolved once, which makes the strategy pure.
-    """
-    states = decision_states(game) if states is None else states
-    if not states:
-        return {}
-    games = Games(len(states), game.rules)
-    games.state[:] = np.concatenate([state.record for state in states.values()])
-    views = games.views(games.everyone)
-    chances = np.zeros((len(states), NUM_ACTIONS))
-    random = np.random.default_rng(0)
-    for repeat in range(repeats):
-        if repeat:
-            views.array["random"] = random.integers(2**64, size=len(states), dtype=np.uint64)
-        chances[games.everyone, bot.act(views)] += 1 / repeats
-    return {key: row[state.actions()] for (key, state), row in zip(states.items(), chances, strict=True)}
 
 
 @kernel

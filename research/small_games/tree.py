@@ -40,6 +40,7 @@ class GameTree:
     depth : int16 (I,): the depth of its nodes.
     first_node : int32 (I,): one of its nodes.
     first_sequence : int64 (I,): the start of its row.
+    owners : int64 (Q,): the information set of each sequence.
     sequence_player : int8 (Q,): the player of each sequence.
     edges : for each player, the nodes to which the player's sequences lead.
 
@@ -77,8 +78,8 @@ class GameTree:
         self.depth = sets["depth"].astype(np.int16)
         self.first_node = place[sets["first_node"]]
         self.first_sequence = sets["first_sequence"]
-        lengths = [len(actions) for actions in self.actions]
-        self.sequence_player = np.repeat(self.player, lengths)
+        self.owners = np.repeat(np.arange(len(self.actions)), [len(actions) for actions in self.actions])
+        self.sequence_player = self.player[self.owners]
         owner = np.where(self.sequence < 0, -1, self.sequence_player[self.sequence])
         self.edges = [np.flatnonzero(owner == player) for player in (0, 1)]
         # For the sums over children: the start of each parent's children, in each level but the first.
@@ -90,11 +91,14 @@ class GameTree:
 
     # --- Strategies -------------------------------------------------------------------------------
 
-    def vector(self, strategy: Mapping[Hashable, np.ndarray]) -> np.ndarray:
+    def vector(self, strategy: Mapping[Hashable, np.ndarray] | np.ndarray) -> np.ndarray:
         """Return a strategy of both players as float64 (Q,); missing information sets are played uniformly.
 
-        Raises ValueError for an unknown information set, or a row that is not a distribution.
+        A vector is copied. Raises ValueError for an unknown information set, or a row that is not
+        a distribution.
         """
+        if isinstance(strategy, np.ndarray):
+            return strategy.copy()
         if not isinstance(strategy, Mapping):
             raise TypeError(
                 f"a strategy must be a dict of rows by information set, not {type(strategy).__name__}"
