@@ -9,6 +9,7 @@ the bot lets them reach.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,7 @@ import numpy as np
 from gin_env import agents
 from gin_env.agents import Agent
 from research.reproduce.experiment import Run
-from research.reproduce.tables import Cell, Row
+from research.reproduce.tables import Row
 from research.small_games import expected_value, exploitability
 from research.small_games.best_response import local_best_response
 from research.small_games.gin_tree import GinTree, bot_vector
@@ -106,11 +107,9 @@ def search_response(run: Run, bot: str) -> Agent:
     return BestResponseBot(bot, run.size(SAMPLES, 2))
 
 
-def share(method: str) -> Cell:
-    """Return the cell of a bound with its share of the exact value, such as ``1.204 (93 %)``."""
-    return lambda row: (
-        f"{row[method]:.3f} ({100 * row[method] / row['exact']:.0f} %)" if method in row else ""
-    )
-
-
-found_by_ppo, found_by_search, found_locally = share("ppo"), share("search"), share("local")
+def with_shares(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows with the shares of the exact value that the methods found, in per cent."""
+    methods = ("ppo", "search", "local")
+    return [
+        row | {f"{one}_share": 100 * row[one] / row["exact"] for one in methods if one in row} for row in rows
+    ]

@@ -8,10 +8,11 @@
 >>> exploitability(tree, solver.average_strategy())
 
 - `game`: the protocol of a game; `kuhn`, `leduc`, `small_gin`: the games
-- `tree`: a game unrolled into arrays, with a check that it follows the protocol
+- `tree`: a game unrolled into arrays, with a check that it follows the protocol; `gin_tree`: small decks of
+  Gin Rummy unrolled by compiled code
 - `cfr`: CFR, CFR+, and Monte Carlo CFR by external sampling
 - `mmd`: magnetic mirror descent
-- `best_response`: expected value, exact best response, exploitability
+- `best_response`: expected value, exact and local best response, exploitability
 """
 
 from research.small_games.best_response import best_response, expected_value, exploitability

@@ -1,8 +1,8 @@
 """The tree of a small deck of Gin Rummy, unrolled by compiled code.
 
 `research.small_games.tree.GameTree` unrolls any game in Python and checks what the solvers assume; the tests
-compare this module with it. Here the engine's rules run level by level, on some deals at a time, and a
-million nodes take a second. Chance deals both hands and the upcard in one move.
+compare this module with it. Here the engine's rules run level by level, on some deals at a time, and millions
+of nodes take seconds. Chance deals both hands and the upcard in one move.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -30,6 +30,7 @@ from research.small_games.small_gin import DEALER, GinState, SmallGin
 from research.small_games.tree import NO_SEQUENCE, GameTree
 
 DEALS_AT_ONCE, SETS_AT_ONCE = 2000, 4096
+"""Numbers of deals unrolled, and of information sets evaluated, at a time: they limit the memory."""
 NO_SET = -1
 NODE = np.dtype(
     [

@@ -10,9 +10,8 @@ the first upcard, the player's hand and own draws from the stock. Everything els
 these (a test compares them field by field), and they make recall perfect: the first hand follows from the
 current hand, acts and draws.
 
-The rules of `TINY` were chosen so that the solution mixes: playing only the most probable
-actions would lose 0.05 points a hand in `TINY`. With a knock limit of 3 instead of 6 a pure strategy is an
-equilibrium.
+The rules were chosen so that the solution mixes: playing only the most probable actions would lose 0.05
+points a hand in `TINY`. With a knock limit of 3 instead of 6 a pure strategy is an equilibrium.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
