@@ -85,3 +85,35 @@ def test_intervals_of_turns_hold_together():
 def test_scoring_needs_a_checkout(tmp_path):
     with pytest.raises(ValueError, match="name a checkout"):
         authors.measure_scoring(Run(0, True, tmp_path))
+
+
+def test_rows_of_scoring_compare_the_named_estimators(monkeypatch, tmp_path):
+    """Estimator k scores k^2 times a number of each turn: the mean of those of its two players."""
+    numbers = np.array([[3.0, 5, 1, 2, 2, 8], [5.0, 1, 1, 4, 8, 8]])
+    turns, hands = np.array([1, 1, 1, 2, 2, 2]), np.arange(6)
+
+    def scores(members, memories, positions, _):
+        squares = np.arange(2 * len(members) - len(authors.BAYES)) ** 2
+        return squares[:, None, None] * np.repeat(positions[:, None], len(authors.SCORED), axis=1)
+
+    for name in ("read_keras", "AuthorsDense", "authors_cnn", "trained"):
+        monkeypatch.setattr(authors, name, lambda *_: [])
+    monkeypatch.setattr(authors.Run, "checkout", lambda *_: tmp_path)
+    monkeypatch.setattr(authors, "scores", scores)
+    monkeypatch.setattr(authors, "completed_turns", lambda *_: ((each, hands, turns) for each in numbers))
+    rows = authors.measure_scoring(Run(0, True, tmp_path))
+    networks = ["their nn", "their cnn", "our nn", "our cnn"]
+    factors = {name: k**2 for k, name in enumerate([*networks, *authors.BAYES])}
+    factors |= {f"{name}, known": k**2 for k, name in enumerate(networks, 6)}
+    each = numbers.mean(axis=0).reshape(2, 3)
+    for row in rows:
+        if row["of"] == "turns":
+            mean = factors[row["estimator"]] * each[row["turn"] - 1].mean()
+            assert (row["samples"], row["drift_area"]) == (6, pytest.approx(mean, abs=1e-5))
+            continue
+        (scoring,) = (one for one in authors.SCORINGS if one.title == row["scoring"])
+        one, other = (factors[getattr(scoring, role)] for role in row["pair"])
+        assert row["means"] == pytest.approx(other * each.mean(axis=1), abs=1e-5)
+        assert row["differences"] == pytest.approx((one - other) * each.mean(axis=1), abs=1e-5)
+        errors = abs(one - other) * each.std(axis=1, ddof=1) / np.sqrt(3)
+        assert row["standard_errors"] == pytest.approx(errors, abs=1e-5)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from checkpoints import write_checkpoint
+from scipy import stats
 from small_data_set import random_hands
 
 from gin_env.agents.hand_strength.features import hand_features
@@ -166,6 +167,19 @@ def test_figure_4_has_the_logged_losses_of_every_network(tmp_path):
     mlp = rows["mlp-random-16"]
     assert [mlp[key][-1] for key in ("after", "train_losses", "validation_losses")] == [96, 2496, 2596]
     assert rows["dual-inception-16-random-16-augmented"]["validation_losses"][0] == 4301
+
+
+def test_errors_and_dealings_are_those_of_the_worked_rows():
+    scores = np.array([10.0, -20.0, 30.0, 4.0])
+    row = authors_networks.error_and_bias(np.array([11, -18, 33, 6], np.float32), scores)
+    assert row == {"error": (1 + 4 + 9 + 4) / 4, "bias": 2}
+    hands = ["AC 3C 5C 7C 9C JC KC 2D 4D 6D", "AC 2C 3C 4C 5C 6C 7C 9D 9H 9S"]
+    hands += ["AC 2C 3C 4H 5H 6H 7D 8D 9D KS"] * 2  # deadwood of exactly 10
+    masks = np.array([cards.parse(hand) for hand in hands], np.uint64)
+    row = authors_networks.dealing_row("x", scores, masks, np.array([1.0, 2.0, 3.0]))
+    assert (row["states"], row["mean"], row["negative"], row["over_10"]) == (4, 6, 25, 25)
+    assert (row["gin"], row["mean_without_gin"], row["deviation"]) == (25, 14.67, 17.83)
+    assert row["p"] == round(stats.ks_2samp([1, 2, 3], scores).pvalue, 4)
 
 
 # --- Paper 003 ------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from research.papers.claims import (
     lead_difference,
     share_visited,
     table_values,
+    turns_of_hands,
     uncertain_likelihoods,
     undercuts_difference,
 )
@@ -32,7 +33,7 @@ from research.papers.truong2021.hand_strength_claims import (
 from research.papers.truong2021.hand_strength_figures import SCORES
 from research.reproduce.experiment import Run
 from research.reproduce.pages import PAGES
-from research.reproduce.verdicts import Claim, margin_for
+from research.reproduce.verdicts import MARGIN, Claim, margin_for
 
 ROOT = Path(__file__).parents[2]
 ROUNDED = Claim(67.5, 68.5)
@@ -260,3 +261,20 @@ def test_network_whose_own_log_ends_elsewhere_is_not_testable():
     (line,) = authors_lines(rows, [printed | {"folder_loss": 133.58}])
     assert line[3] == "not testable"
     assert line[0].endswith("`mlp-i-random-16`, whose log ends at a loss of 133.6, not 150.0")
+
+
+def test_intervals_of_table_1_are_widened_from_90_to_95_per_cent():
+    name = "mlp-i-random-16"
+    paper, error = TABLE[name][2:]
+    for more, half, verdict in ((1.1, 0, "undecided"), (1.25, 0, "differs"), (4, 2.7, "undecided")):
+        won = paper + 0.05 + MARGIN + more * error
+        rows = [{"network": name, "won": won, "low": won - half, "high": won + half}]
+        assert authors_lines(rows, [])[0][3] == verdict
+
+
+def test_turns_are_those_of_hands_with_their_own_decks():
+    """Hands are played in batches of 2048. Those of Simple last 12.5 turns of both players."""
+    turns = turns_of_hands("simple", 2100, 3)
+    assert turns.min() > 0
+    assert turns.mean() == pytest.approx(12.5, abs=0.5)
+    assert not np.array_equal(turns[2048:], turns[:52])

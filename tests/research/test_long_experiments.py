@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from unplayed_runs import UnplayedRun
 
 from gin_env.training.settings import PPOSettings
 from research.papers.gallucci2021 import cfr_training
@@ -15,12 +17,16 @@ from research.papers.truong2021 import authors_networks, hand_strength_networks
 from research.papers.truong2021.paper import TABLE
 from research.questions import generations
 from research.recipes.cfr.trainer import train_table
-from research.recipes.hand_strength import selection, trainer
+from research.recipes.hand_strength import recipes, selection, trainer
 from research.recipes.hand_strength.trainer import HandStrengthSettings, Schedule
+from research.reproduce import pages
 from research.reproduce.by_id import find
 from research.reproduce.experiment import Run
+from research.reproduce.results import load
 
 pytestmark = pytest.mark.compiled
+
+RESULTS = Path(__file__).parents[2] / pages.RESULTS
 
 
 def test_resumed_table_equals_an_uninterrupted_one(tmp_path):
@@ -198,6 +204,87 @@ def test_trainings_with_other_seeds_have_their_own_lines():
         "| `mlp-random-16` | 500 | 1 | 159.4; 44.0 ± 0.8 |  "
         "| 104.0; 40.0 (39.0 to 41.0) | 45.0 (44.0 to 46.0) |",
     ]
+
+
+class States:
+    """A data set of which only the description counts."""
+
+    scores = np.array([1.0, 5.0])
+
+    def __init__(self, name: str, stages: str = "last", observations: int = 200_000, key: int = 0) -> None:
+        self.metadata = {"explorer": name, "stages": stages, "size": observations, "key": key}
+
+    def __len__(self) -> int:
+        return self.metadata["size"]
+
+    def save(self, path) -> None:
+        pass
+
+
+class Learner:
+    """A trainer that learns nothing, and whose network's file says what it would have learned from."""
+
+    network = None
+
+    def __init__(self, states, settings) -> None:
+        self.states, self.settings, self.epoch = states, settings, 0
+        self.validation_losses = [5.0]
+        self.save_checkpoint, self.win_rate = states.save, -abs(settings.seed - 3)
+
+    def run_epoch(self) -> None:
+        self.epoch += 1
+        self.validation_losses.append(100.0 - self.epoch)
+
+    def describe(self) -> dict:
+        losses = {"train_losses": [3.0], "validation_losses": self.validation_losses}
+        return asdict(self.settings) | losses | self.states.metadata | {"epoch": self.epoch}
+
+
+@pytest.fixture
+def unlearned(monkeypatch):
+    """Replace trainings, data sets and bots of paper 002; of each ten networks, seed 3 validates best."""
+    stubs = {
+        "FORMAT": SimpleNamespace(write=lambda path, _, about: path.write_text(json.dumps(about))),
+        "OffensiveBot": lambda file: SimpleNamespace(file=Path(file).name),
+        "data_set": lambda run, *about, **more: States(*about, **more),
+        "explore": lambda bot, _, size, estimator, seed: States(bot.file, "last", size, seed),
+        "load_network": lambda path: (None, json.loads(path.read_text())),
+        "play_network": lambda run, path, label: run.match(f"offensive with {label}", "simple", 10_000),
+    }
+    for name, stub in stubs.items():
+        monkeypatch.setattr(hand_strength_networks, name, stub)
+    monkeypatch.setattr(trainer, "HandStrengthTrainer", Learner)
+    monkeypatch.setattr(trainer, "train", Learner)
+    monkeypatch.setattr(selection, "validation_match", lambda learner, _: learner)
+
+
+@pytest.mark.parametrize("name", ["002/table-1", "002/controls", "002/schedule", "002/loop"])
+def test_networks_are_trained_and_measured_as_published(name, tmp_path, unlearned):
+    keys = ("network", "seed", "data_set", "epoch", "generation", "bot", "opponent", "games")
+    published = load(RESULTS, name)
+    run = UnplayedRun(published.seed, tmp_path)
+    rows = find(name).measure(run)
+    mine, theirs = ([[row.get(key) for key in keys] for row in each] for each in (rows, published.rows))
+    assert mine == theirs
+    of_schedule = name == "002/schedule"
+    for row in rows:
+        ends = run.matches[row["won"]].confidence_interval(0.95 if of_schedule else 0.9)
+        assert (row["low"], row["high"]) == pytest.approx([100 * end for end in ends], abs=1e-3)
+        if of_schedule:
+            file, data = f"{row['data_set']}-{row['seed']}-epoch-{row['epoch']}", row["data_set"]
+        else:
+            assert row["selected"] == (row["seed"] == 3)
+            file, before = f"{row['network'].replace(' ', '-')}-{row['seed']}", row.get("generation", 1) - 1
+            data = f"generation-{before}-3.safetensors" if before else "random-16"
+        recipe = recipes.RECIPES.get(row.get("network"), recipes.Recipe("dual-inception", data))
+        learned = json.loads((tmp_path / f"{file}.safetensors").read_text())
+        expected = asdict(recipe) | {"seed": row["seed"], "epoch": row.get("epoch", 0), "key": run.seed}
+        expected |= {"explorer": expected.pop("data_set"), "size": 1_000_000 if of_schedule else 200_000}
+        assert {key: learned[key] for key in expected} == expected
+        assert row["validation_loss"] == learned["validation_losses"][-1]
+        if "explorer" in row:
+            described = [row[key] for key in ("explorer", "states", "mean_score", "score_deviation")]
+            assert described == [recipe.data_set, 200_000, 3, 2]
 
 
 def test_schedule_resumes_from_its_checkpoint(tmp_path):

@@ -13,11 +13,12 @@ pytest.importorskip("torch")
 from gin_env import agents
 from gin_env.agents.cfr.bot import packaged_table
 from gin_env.training import exploiter
-from research.papers.gallucci2021 import cfr_training
+from research.papers import claims
+from research.papers.gallucci2021 import cfr_training, fitness
 from research.questions import generations, learner_variants, learning
 from research.reproduce import pages
 from research.reproduce.by_id import EXPERIMENTS
-from research.reproduce.experiment import match_row
+from research.reproduce.experiment import MEDIUM, TONIC, deal_counts, match_row
 from research.reproduce.results import load
 
 pytestmark = pytest.mark.compiled
@@ -91,6 +92,10 @@ def check_figures(rows: list[dict], run: UnplayedRun) -> None:
             plain = min(run.matches, key=lambda won: abs(row["won"] - won - row["more"]))
             assert row["won"] - plain == pytest.approx(row["more"], abs=0.002), row
             assert run.matches[plain].bots[1] == row["opponent"]
+        if "undercut" in row:  # of the knocks of the bot that Tonic meets, or else of bot a
+            knocking = int(row["bot"] == TONIC)
+            share = 100 * match.undercuts[1 - knocking] / match.knocks[knocking]
+            assert row["undercut"] == pytest.approx(share, abs=1e-3), row
 
 
 @pytest.mark.parametrize("name", PLAYED)
@@ -101,6 +106,29 @@ def test_rows_are_those_of_the_published_matches_with_their_figures(name, tmp_pa
     rows = EXPERIMENTS[name].measure(run)
     assert sorted(map(str, settings(rows))) == sorted(map(str, settings(result.rows)))
     check_figures(rows, run)
+
+
+def test_gains_over_v2_are_against_the_opponents_of_their_names(tmp_path):
+    run = UnplayedRun(0, tmp_path)
+    rows, matches = fitness.measure_readings(run), iter(run.matches.values())
+    for row in rows:
+        assert next(matches).bots == (row["bot"], row["opponent"])
+        for key, opponent in (("simple", "simple"), ("medium", MEDIUM)):
+            pair = next(matches), next(matches)
+            assert [match.bots for match in pair] == [(row[bot], opponent) for bot in ("bot", "opponent")]
+            assert row[f"more_against_{key}_deals"] == deal_counts(*pair)
+
+
+def test_claims_on_leads_and_undercuts_are_of_three_and_two_matches(tmp_path):
+    run = UnplayedRun(0, tmp_path)
+    about = {"pair": ("a", "b"), "minus": ("b", "c"), "games": 20, "other_games": 10}
+    told = [claims.PaperClaim("", paper="", unit=unit, **about) for unit in ("lead", "undercuts")]
+    rows = claims.measure_claims(told, run)
+    match, other, third, *of_knocks = run.matches.values()
+    assert ["".join(one.bots) for one in run.matches.values()] == ["ab", "bc", "ac", "ab", "bc"]
+    assert rows[0]["parts"] == [deal_counts(match), deal_counts(third, other)]
+    assert rows[1]["parts"] == [[one.undercuts[0], one.knocks[1]] for one in of_knocks]
+    assert [row["games"] for row in rows] == [20 + 10 + 10, 20 + 10]
 
 
 def test_knocks_and_draws_alone_are_measured_without_careful_discards(tmp_path):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from bot_positions import holding, later
 from hands_in_words import Table, action_text
+from unplayed_runs import UnplayedRun
 
 from gin_env.matches.matches import play_match
 from research.papers.larkin2021 import tonic_depth
@@ -34,6 +37,37 @@ def test_knocks_are_counted_by_cell(monkeypatch):
     watched = np.zeros((30, 3), np.int64), np.arange(30) < 20
     monkeypatch.setattr(tonic_depth, "watched_positions", lambda *_: watched)
     assert tonic_depth.watch("simple", 1, 1).by_turn[0] == pytest.approx((20 + 1) / (30 + 10))
+
+
+def test_clues_are_about_the_opponent():
+    table = Table("2C 3C 4C 6H 8H TD QD KS 9S 4S", "QH QC JH JD TH TC 5C 5S 6D 7D", "AD", dealer=0)
+    view = table.play("take", "5C").games.views(np.zeros(1, np.int64), 0)
+    assert [int(clue[0]) for clue in tonic_depth.clues(view)] == [1, 1, 1]  # 5 is in the second group
+
+
+def test_predictions_have_the_losses_of_their_chances():
+    table = SimpleNamespace(by_turn=np.array([0.5, 0.2]), chances=np.full((2, 1, 2), 0.1))
+    table.chances[1, 0] = 0.3, 0.4
+    cells, knocked = np.array([[0, 0, 0], [1, 0, 0], [1, 0, 1], [1, 0, 1]]), np.arange(4) == 1
+    row = tonic_depth.predictions(table, cells, knocked)
+    chances = {"always": [0.75, 0.25, 0.75, 0.75], "by_turn": [0.5, 0.2, 0.8, 0.8]}
+    for name, each in (chances | {"by_clues": [0.9, 0.3, 0.6, 0.6]}).items():
+        assert row[name] == pytest.approx(-np.log(each).mean(), abs=1e-4), name
+    assert (row["positions"], row["knocks"]) == (4, 25)
+
+
+def test_tables_are_watched_on_other_hands_than_tested(tmp_path, monkeypatch):
+    """The table of an opponent is here the opponent's name."""
+    watched, tested = [], []
+    for name, seeds in (("watch", watched), ("watched_positions", tested)):
+        add = seeds.append
+        monkeypatch.setattr(tonic_depth, name, lambda bot, hands, seed, add=add: add(seed) or [bot])
+    monkeypatch.setattr(tonic_depth, "predictions", lambda table, bot: {"same": table == [bot]})
+    run = UnplayedRun(8, tmp_path)
+    assert all(row.get("same", True) for row in tonic_depth.measure_depth(run))
+    assert len({8, *watched, *tested}) == 3
+    for bot, match in zip(run.met, run.matches.values(), strict=True):
+        assert "knock from" not in match.bots[0] or bot.table == [match.bots[1]]
 
 
 def test_pairs_filter_keeps_a_pair_of_kings():
