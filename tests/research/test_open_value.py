@@ -34,7 +34,7 @@ def test_points_are_those_of_the_player_to_move(monkeypatch):
     signs = np.where(ended["outcome"] == VOID, 0, np.where(found["is_a"], -1, 1))
     assert (points == signs * ended["points"].astype(int)).all()
     winners = played[0]["winner"]
-    assert (winners[::2] == 0).sum() > (winners[1::2] == 0).sum() > 0, "`simple` changes its seat"
+    assert (winners[::2] == 0).sum() > (winners[1::2] == 0).sum(), "`simple` changes its seat"
 
 
 def test_suits_of_all_cards_are_permuted_alike():
