@@ -104,6 +104,25 @@ def test_rounds_have_different_positions():
     assert not set(first.hands.tolist()) & set(other.hands.tolist())
 
 
+def test_generations_read_estimates_of_the_network_before(monkeypatch):
+    """Held-out positions (40 hands) are prepared again with the network that prepares those to learn from."""
+    prepared = []
+
+    def prepare(network, hands, before, all_cards):
+        prepared.append((hands, before and before.rounds))
+        return [[0]]
+
+    def learn(network, *_):
+        network.rounds = getattr(network, "rounds", 0) + 1
+
+    for one in (prepare, learn):
+        monkeypatch.setattr(network_trainer, one.__name__, one)
+    monkeypatch.setattr(network_trainer, "collect_positions", lambda bots, hands, *_: hands)
+    monkeypatch.setattr(network_trainer, "evaluate", lambda *_: 0.0)
+    network_trainer.train_network("nn", ["simple"], 4, network_trainer.Course(6, 60, 256, 1.0, 3, 40))
+    assert prepared == [(hands, before) for before in (None, 2, 4) for hands in (40, 60, 60)]
+
+
 @pytest.mark.compiled
 def test_weights_are_stored_with_their_provenance(weights):
     network, metadata = networks.load("nn", weights)

@@ -227,6 +227,19 @@ def test_training_repeats_and_resumes(small, tmp_path):
     assert [name for name in made if made[name] != kept[name]] == ["block-2.npz"]
 
 
+def test_held_out_blocks_are_not_learned(monkeypatch, tmp_path):
+    blocks = {}
+    monkeypatch.setattr(gains, "_make_block", lambda task: None)
+    monkeypatch.setattr(gains, "describe_bot", str)
+    monkeypatch.setattr(
+        gains, "_train", lambda source, one, _: (GainNetwork(8, 4), blocks.update(learned=one))
+    )
+    monkeypatch.setattr(gains, "_evaluate", lambda network, source, one: blocks.update(judged=one) or {})
+    train_gains(tmp_path, 45, workers=Workers(1))
+    assert blocks["judged"] == [0, 20, 40]
+    assert sorted(blocks["learned"] + blocks["judged"]) == list(range(45))
+
+
 def test_blocks_of_another_seed_are_refused(small, tmp_path):
     train_gains(tmp_path, 2)
     with pytest.raises(ArrayFileError, match="another block"):

@@ -365,6 +365,20 @@ def test_resumed_training_equals_an_uninterrupted_run(tmp_path, augmented):
         assert torch.equal(value, resumed.network.state_dict()[name]), name
 
 
+def test_losses_are_those_of_each_part_and_rates_of_each_epoch():
+    """Without a learning rate the network stays as it was."""
+    data = tiny_data(41)
+    still = train(data, HandStrengthSettings("mlp", Schedule(1, 7, 0.0, 1.0, 1)))
+    for rows, (loss,) in ((still.training, still.train_losses), (still.validation, still.validation_losses)):
+        errors = data.scores[rows] - trainer.predict(still.network, data, rows)
+        assert loss == pytest.approx(np.square(errors).mean(), rel=1e-4)
+    assert sorted([*still.training, *still.validation]) == list(range(len(data)))
+    first, second, third = train(
+        data, HandStrengthSettings("mlp", Schedule(3, 7, 1e-2, 0.0, 2))
+    ).validation_losses
+    assert first != second == third
+
+
 def test_checkpoint_of_another_run_is_refused(tmp_path):
     data = tiny_data(20)
     settings = HandStrengthSettings("mlp", Schedule(2, 8, 1e-3, 0.1, 1))

@@ -59,6 +59,19 @@ def test_decisions_come_in_the_order_of_their_games():
     assert (positions.view.array["public"]["to_move"] == positions.view.array["player"]).all()
 
 
+def test_last_tenth_is_held_out():
+    seen, inputs = [], torch.ones(300, 4)
+
+    def loss(network, part):
+        seen.append(part.tolist())
+        return network(inputs[part]).mean()
+
+    search_networks._train(inputs, 1, loss, 1, 2)
+    *learned, judged = seen
+    assert set().union(*learned) == set(range(270))
+    assert judged == list(range(270, 300))
+
+
 def test_validation_loss_is_that_of_all_models_in_new_games():
     """Only the third of three models can be recognised, so the best loss is two thirds of log 2."""
 

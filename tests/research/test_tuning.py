@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
+from unplayed_runs import match_result
 
 from gin_env import Rules, agents, play_match
 from research.__main__ import app
@@ -65,6 +66,31 @@ def test_finalists_are_the_best_trials_and_the_paper_bot(result):
     assert rates == sorted(rates, reverse=True)
     assert [one.bot for one in result.verdict] == list(dict.fromkeys(["tonic-paper", result.best]))
     assert (result.head_to_head is None) == (result.best == "tonic-paper")
+
+
+def test_finalists_and_verdict_are_played_on_decks_of_their_own(monkeypatch):
+    """Trials share decks; the later matches are longer and on other decks, also than those of other seeds."""
+    played = []
+
+    def play(bot, opponent, games, seed, *, rules):
+        played.append((bot, games, seed))
+        assert rules == Rules.preset("straight")
+        return match_result(
+            (bot, "simple"), [(2, 0, 1, 1)] * (len(bot) + len(played) % 5) + [(0, 2, 1, 1)] * 9
+        )
+
+    monkeypatch.setattr(tonic, "play_match", play)
+    options = {"opponents": ["simple", "random"], "finalists": 2, "rules": Rules.preset("straight")}
+    first = tonic.tune_tonic(6, 10, 3, final_games=20, **options)
+    decks = {games: {seed for _, length, seed in played if length == games} for games in (10, 20)}
+    assert (len(decks[10]), len(decks[20])) == (tonic.MATCHES, 2)
+    finals, verdict = ([bot for bot, _, one in played if one == seed] for seed in sorted(decks[20]))
+    assert sorted(finals) == sorted(2 * [one.bot for one in first.finalists])
+    assert sorted(verdict) == sorted([*2 * [one.bot for one in first.verdict], first.best])
+    played.clear()
+    tonic.tune_tonic(2, 10, 4, final_games=20, **options)
+    assert not {seed for *_, seed in played} & (decks[10] | decks[20])
+    assert not decks[10] & decks[20]
 
 
 def test_head_to_head_is_saved(result, tmp_path):
