@@ -366,6 +366,7 @@ def test_steps_of_a_replay_are_those_of_the_record():
     for step in moves:
         held = [{card for group in groups for card in group["cards"]} for groups in step["hands"]]
         assert {step["card"], step["new"]} - {None} <= held[step["to_move"]]
+        assert (step["new"] is None) == (len(held[step["to_move"]]) == 10)
         captions = [groups[-1]["caption"] for groups in step["hands"]]
         for cards, caption, left in zip(held, captions, step["deadwood"], strict=True):
             assert len(cards) == 11 or caption == (f"deadwood {left}" if left else caption)
