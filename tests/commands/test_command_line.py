@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -15,6 +16,7 @@ from typer.testing import CliRunner
 
 from gin_env import Rules, __version__, agents, estimators
 from gin_env.cli import app, main
+from gin_env.commands.lists import show
 
 MAIN = [sys.executable, "-c", "from gin_env.cli import main; main()"]
 
@@ -84,6 +86,14 @@ def test_process_ends_with_the_status_of_its_command(status, monkeypatch):
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == status
+
+
+def test_question_without_an_answer_ends_the_command(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["gin-rummy", "puzzle"])
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert (ended.value.code, capsys.readouterr().err) == (1, "gin-rummy: aborted\n")
 
 
 def test_command_without_arguments_prints_the_help_once(monkeypatch, capsys):
@@ -157,6 +167,19 @@ def test_train_command_writes_a_policy_and_names_itself(tmp_path):
     assert again.returncode == 0, again.stderr
     refused = run("train", f"--run={folder}", "--total-timesteps=2000")
     assert (refused.returncode, "is not empty" in refused.stderr) == (2, True)
+
+
+def test_list_of_bots_shows_stored_results_and_what_is_missing(capsys):
+    row = {"summary": "Plays", "parameters": {"cards": (1, 2)}, "missing": None}
+    scored = {"score": 61.26, "microseconds": 0.254}
+    show([{"name": "best", **row, **scored}, {"name": "newest", **row, "missing": "needs torch"}])
+    assert capsys.readouterr().out.splitlines() == [
+        "        score      µs",
+        "best     61.3    0.25  Plays",
+        "newest                 Plays (needs torch)",
+    ]
+    show([{"name": "plain", **row}], with_parameters=True)
+    assert capsys.readouterr().out.splitlines() == ["plain  Plays", "         cards=1+2"]
 
 
 def test_lists_show_one_line_and_parameters_on_demand():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import re
 import shlex
 import tempfile
@@ -12,6 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 from test_command_line import COMMANDS
+from tqdm import tqdm
 from typer.testing import CliRunner
 
 from gin_env import agents, estimators, play_match
@@ -142,12 +144,18 @@ def test_every_command_accepts_a_class_of_your_own(words):
         "tournament simple random --games 2 --plot no/file.png",
         "estimators uniform --games 5 --csv no/file",
         "gif simple random no/file.gif",
+        "gif simple random hand.png",
+        *(f"match simple random --games 2 {options}" for options in ("--deals", "--confidence 2")),
+        *(f"benchmark simple --games 2 {options}" for options in ("--submit a.json", "--author Ann")),
+        *(f"benchmark simple --games 2 {options} no/file.md" for options in ("--markdown", "--json")),
+        *("benchmark simple --games 2 --plot a.xyz", "benchmark simple --author Ann --submit no/file"),
     ],
 )
-def test_files_to_write_are_checked_before_anything_is_played(words, monkeypatch, tmp_path):
+def test_outputs_are_checked_before_anything_is_played(words, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Games, "start", lambda *given, **options: pytest.fail("a game has begun"))
-    assert isinstance(CliRunner().invoke(app, words.split()).exception, OSError)
+    assert isinstance(CliRunner().invoke(app, words.split()).exception, OSError | ValueError)
+    assert not list(tmp_path.iterdir())
 
 
 def test_compile_and_estimators_leave_nothing_out(monkeypatch):
@@ -161,6 +169,36 @@ def test_compile_and_estimators_leave_nothing_out(monkeypatch):
     )
     assert CliRunner().invoke(app, ["estimators", "all"]).exit_code == 0
     assert compared == estimators.readings()
+
+
+@pytest.mark.parametrize(("reason", "refused"), [("needs torch", False), ("no module named x", True)])
+def test_compile_skips_what_needs_torch_and_nothing_else(monkeypatch, reason, refused):
+    def fail(*_, **__):
+        raise ImportError(reason)
+
+    monkeypatch.setattr("gin_env.matches.matches.play_match", fail)
+    monkeypatch.setattr("gin_env.estimators.resolve", fail)
+    uses = dict(parts())
+    for name in ("simple", "bayes"):
+        with pytest.raises(ImportError) if refused else contextlib.nullcontext():
+            uses[name]()
+
+
+@pytest.mark.parametrize(
+    ("options", "end"),
+    [(["--games", "4"], (12, 12, "game")), (["simple", "random", "--games", "4", "--hands"], (4, 4, "hand"))],
+)
+def test_tournament_fills_its_progress_bar(monkeypatch, options, end):
+    bars = []
+
+    def bar(total: int, unit: str) -> tqdm:
+        bars.append(tqdm(total=total, unit=unit, file=io.StringIO()))
+        return bars[-1]
+
+    monkeypatch.setattr("gin_env.commands.matches.progress_bar", bar)
+    monkeypatch.setattr(agents, "quick_names", lambda: ["simple", "medium", "random"])
+    assert CliRunner().invoke(app, ["tournament", *options]).exit_code == 0
+    assert [(bar.n, bar.total, bar.unit) for bar in bars] == [end]
 
 
 @pytest.mark.parametrize("name", EXCUSED)

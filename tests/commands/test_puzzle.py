@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from gin_env import cli
 from gin_env.commands import puzzle
-from gin_env.commands.puzzle import load_puzzles
+from gin_env.commands.puzzle import answer_text, load_puzzles
 from gin_env.game.actions import describe
 
 
@@ -81,6 +81,17 @@ def test_answer_is_shown_without_a_question():
     assert re.match(r"Puzzle \d+ of \d+", ask("--answer"))
 
 
+def test_answer_names_the_move_of_each_bot():
+    one = load_puzzles()[0]
+    one = one | {"bots": {"a": "pass", "b": "draw the upcard", "c": "pass"}}
+    assert answer_text(one, None).splitlines()[-2:] == ["pass: a, c", "draw the upcard: b"]
+    assert not answer_text(one, None).startswith(("Right", "There is"))
+
+
 def test_unknown_puzzle_is_refused():
-    with pytest.raises(ValueError, match="--number must be at most"):
-        ask("--number", "1000")
+    number = len(load_puzzles())
+    one = load_puzzles()[-1]
+    missed = f"{len(one['missed'])} of {len(one['bots'])} bots miss it."
+    assert ask("--number", str(number), "--answer").startswith(f"Puzzle {number} of {number}: {missed}")
+    with pytest.raises(ValueError, match=f"--number must be at most {number}"):
+        ask("--number", str(number + 1))

@@ -299,11 +299,12 @@ def test_concurrent_compilations_leave_a_valid_cache(tmp_path, limit):
 
 @pytest.mark.parametrize("options", [[], ["--for-everyone"]])
 def test_compile_command_opens_the_cache_to_others_only_on_request(monkeypatch, options):
-    opened = []
-    monkeypatch.setattr("gin_env.commands.files.parts", list)
+    opened, used = [], []
+    monkeypatch.setattr("gin_env.commands.files.parts", lambda: [("part", lambda: used.append(True))])
     monkeypatch.setattr(kernel_cache, "open_to_readers", opened.append)
     assert CliRunner().invoke(app, ["compile", *options]).exit_code == 0
-    assert len(opened) == len(options)
+    assert opened == [kernel_cache.cache_folder()] * len(options)
+    assert used == [True]
 
 
 def test_compile_command_needs_a_place_for_the_cache(monkeypatch):

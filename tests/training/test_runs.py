@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 import sys
@@ -342,10 +343,21 @@ def test_logged_speed_is_that_of_the_last_update(tmp_path, monkeypatch):
 def test_train_command_resumes_by_the_command_of_its_settings(tmp_path, monkeypatch):
     trained = []
     monkeypatch.setattr(ppo, "train", lambda given: trained.append(given) or SimpleNamespace(announce=list))
+    monkeypatch.setenv("OMP_WAIT_POLICY", "ACTIVE")
     done = CliRunner().invoke(app, ["train", "--", "--run", str(tmp_path), "--seed", "3", "--workers", "5"])
     assert done.exit_code == 0, done.output
+    assert os.environ["OMP_WAIT_POLICY"] == "ACTIVE", "the user's choice is kept"
     assert trained[0].seed == 3
     assert trained[0].resume_command().endswith("--workers 5")
+
+
+def test_train_command_climbs_with_its_options(tmp_path, monkeypatch):
+    climbed = []
+    monkeypatch.setattr("gin_env.training.generations.loop.climb", climbed.append)
+    command = f"train -- generations --folder {tmp_path} --generations 3 --settings.hands 50"
+    assert CliRunner().invoke(app, command.split()).exit_code == 0
+    (options,) = climbed
+    assert (options.folder, options.generations, options.settings.hands) == (tmp_path, 3, 50)
 
 
 def test_run_says_beforehand_how_long_it_takes(tmp_path):

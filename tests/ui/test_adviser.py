@@ -9,6 +9,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hand_endings import person_to_discard
 from hands_in_words import action, ids
@@ -16,8 +17,9 @@ from recorded_games import one_hand
 from screens import Judge, play_hands
 
 from gin_env import Rules, cards, records
+from gin_env.game.melds import deadwood
 from gin_env.observations.views import PlayerView
-from gin_env.ui.adviser import Advice, Adviser, Move, why
+from gin_env.ui.adviser import Advice, Adviser, Move, lines_of, why
 from gin_env.ui.explanations import RankedChoice
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.links import hand_of, link_of
@@ -30,11 +32,10 @@ PAIRS = "4C 5C 6C 9H 9S 9D 2H 2S AD KS"
 
 
 def told(upcard: str, *acts: str, drew: str = "", hand: str = PAIRS, **options) -> PlayerView:
-    """Return the view of player 0, who did not deal."""
+    """Return the view of player 0, or of `player`, who did not deal."""
     history = [action(text) for text in acts]
-    return PlayerView.from_history(
-        cards.parse(hand), cards.card_id(upcard), history, ids(drew), dealer=1, **options
-    )
+    options["dealer"] = 1 - options.get("player", 0)
+    return PlayerView.from_history(cards.parse(hand), cards.card_id(upcard), history, ids(drew), **options)
 
 
 @pytest.fixture(scope="module")
@@ -84,12 +85,30 @@ def test_played_move_is_compared_although_nobody_would_try_it(adviser):
 
 
 @pytest.mark.compiled
-def test_close_to_the_target_the_game_counts(adviser):
+def test_played_move_is_compared_with_the_best_in_more_worlds(adviser, monkeypatch):
+    sampled, worlds = [], adviser._belief.worlds
+    monkeypatch.setattr(
+        adviser._belief, "worlds", lambda *given: sampled.append(worlds(*given)) or sampled[-1]
+    )
+    view = told("7H", "pass", "pass", "draw", drew="2D", player=1)
+    advice = adviser.advise(view)
+    theirs = [deadwood(int(hand)) for hand in sampled[0]["private"]["hand"][:, 0]]
+    assert advice.deadwood == pytest.approx(np.mean(theirs))
+    adviser.advise(view, played=action("9H"))  # surely worse
+    monkeypatch.setattr("gin_env.ui.adviser.SURE", np.inf)
+    adviser.advise(view, played=action("9H"))
+    assert [len(states) for states in sampled] == [64, 64, 64, 4 * 64]
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("player", "scores"), [(0, (99, 0)), (1, (0, 99))])
+def test_close_to_the_target_the_game_counts(adviser, player, scores):
     """Twelve points are as good as thirty if either wins the game, so the knock is not put off."""
-    view = told("7H", "pass", "pass", "draw", drew="2D", scores=(99, 0))
+    view = told("7H", "pass", "pass", "draw", drew="2D", player=player, scores=scores)
     advice = adviser.advise(view)
     assert advice.best.action == action("knock KS")
     assert advice.best.win > 0.95
+    assert advice.best.points > 10
     assert adviser.chance_to_win(Rules(), 99, 0) > 0.9
     assert adviser.chance_to_win(Rules(), 0, 0) == pytest.approx(0.5)
 
@@ -102,6 +121,23 @@ def test_difference_within_the_error_costs_nothing():
     advice = Advice([best, near, far], 0.0)
     assert (advice.cost(best), advice.cost(near)) == (0, 0)
     assert advice.cost(far) == pytest.approx(0.03)
+
+
+def test_hint_lists_the_best_moves_and_the_one_played():
+    rows = {
+        "knock KS": ((0.614, 21.26), (1, None, None), ("knock with K♠", "61 %", "+21.3", "1", "", "")),
+        "KS": ((0.55, 8.0), (1, 4, 0.14), ("discard K♠", "55 %", "+8.0", "1", "4", "low")),
+        "AD": ((0.5, -2.54), (10, 3, 0.15), ("discard A♦", "50 %", "−2.5", "10", "3", "medium")),
+        "2D": ((0.4, -9.0), (15, 0, 0.6), ("discard 2♦", "40 %", "−9.0", "15", "0", "high")),
+    }
+    moves = [
+        Move(action(name), *worth, 0.0, RankedChoice(action(name), deadwood=left, outs=outs, risk=risk))
+        for name, (worth, (left, outs, risk), _) in rows.items()
+    ]
+    view = told("7H", "pass", "pass", "draw", drew="2D")
+    for played, third in ((None, "AD"), ("KS", "AD"), ("2D", "2D")):
+        lines = lines_of(Advice(moves, 20.0), view, keep=None if played is None else action(played))
+        assert [line[1:] for line in lines] == [rows[name][2] for name in ("knock KS", "KS", third)]
 
 
 @pytest.mark.parametrize(
@@ -159,6 +195,11 @@ def test_review_adds_up_what_choices_cost():
     assert (review.points, len(review.chances)) == (65, 4)
     assert review.chances[0] == 0.5
     assert review.chances[-1] == 0.5 + 65 / 200
+    lost = review_hand(game, game.positions(), 0, 1, Judge())
+    assert (lost.points, lost.chances[-1]) == (-65, 0.5 - 65 / 200)
+    lucky = [replace(each, luck=luck) for each, luck in ((review, 10.0), (lost, -2.5), (lost, None))]
+    assert totals_of(lucky[:2])[:2] == (0, 7.5)
+    assert totals_of(lucky)[:2] == (-65, None)
     (hand,) = game.hands
     careless = replace(hand, actions=(*hand.actions[:3], action("AC")), outcome="undecided")
     game = replace(game, hands=(careless,))
@@ -170,6 +211,20 @@ def test_review_adds_up_what_choices_cost():
     assert totals.lost == pytest.approx(2 * mistake.lost)
     other = review_hand(game, game.positions(), 0, 1, Judge())
     assert [choice.position.step for choice in other.choices] == [1]
+
+
+@pytest.mark.compiled
+def test_review_of_a_later_hand_begins_with_its_scores():
+    game = play_hands(HumanGame("simple", 3), 2).record()
+    positions, hand = game.positions(), game.hands[1]
+    review = review_hand(game, positions, 1, 0, Judge())
+    assert sum(hand.scores) > 0
+    start, end = (0.5 + (own - other) / 200 for own, other in (hand.scores, hand.scores_after))
+    assert (review.chances[0], review.chances[-1]) == (start, end)
+    assert review.points == hand.points * (1 - 2 * hand.winner)
+    assert review.luck == luck_of([position for position in positions if position.hand == 1], 0)
+    decisions = [position for position in positions if position.is_decision]
+    assert all(decisions[choice.number - 1] is choice.position for choice in review.choices)
 
 
 @pytest.mark.compiled

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -16,7 +18,7 @@ from gin_env.game.actions import IllegalActionError
 from gin_env.game.rules import Rules
 from gin_env.game.state import OVER
 from gin_env.ui.human_game import HumanGame
-from gin_env.ui.statistics import Statistics
+from gin_env.ui.statistics import OpponentTally, Statistics
 from gin_env.ui.web import page
 
 
@@ -187,6 +189,20 @@ def test_finished_game_is_recorded():
     assert (record.players[0].name, record.players[1].bot) == ("person", "simple")
     assert [action for hand in record.hands for action in hand.actions] == game.actions
     assert list(record.scores) == game.view.array["public"]["scores"][0].tolist()
+
+
+def test_results_add_up_over_games_and_windows(tmp_path):
+    path = tmp_path / "statistics.json"
+    windows = Statistics(path), Statistics(path)
+    ends = [(0, 30, None), (1, 20, 1), (None, 0, None), (0, 6, 0)]
+    for window, (winner, points, game_winner) in zip(windows * 2, ends, strict=True):
+        hands = [SimpleNamespace(winner=1, points=99), SimpleNamespace(winner=winner, points=points)]
+        record = SimpleNamespace(hands=hands, winner=game_winner)
+        window.add(SimpleNamespace(opponent="simple", record=Mock(return_value=record)))
+    hands = "hands won 2, lost 1, without a winner 1; the last 4 hands: +4.0 points each"
+    assert Statistics(path).table() == windows[1].table() == f"simple: games won 1, lost 1; {hands}"
+    recent = OpponentTally(points=[100] * 5 + [2] * 20)
+    assert recent.text.endswith("; the last 20 hands: +2.0 points each")
 
 
 @pytest.mark.parametrize("rules", [Rules(max_hands=1), Rules(max_hands=1, max_turns=2)])

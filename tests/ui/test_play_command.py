@@ -68,6 +68,16 @@ def test_saved_game_is_resumed(screens, tmp_path):
     assert "omit --seed" in str(run("--resume", "--seed", "3", "--save", str(save)).exception)
 
 
+def test_options_reach_the_screen(screens, tmp_path):
+    options = "--opponent emil --rules straight --hint-bot medium --estimator uniform --letters"
+    assert run(*options.split(), "--bot-delay", "0.2", "--save", str(tmp_path / "game.json")).exit_code == 0
+    (screen,) = screens.made
+    assert (screen.game.opponent, screen.game.rules) == ("defensive", Rules.preset("straight"))
+    shown = screen.shown
+    assert (shown._hint_bot, shown.estimator, shown.letters) == ("medium", "uniform", True)
+    assert screen._bot_delay == 0.2
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
@@ -95,7 +105,9 @@ def test_finished_games_are_recorded(screens, tmp_path):
     save, record = str(tmp_path / "game.json"), tmp_path / "games.jsonl"
     for seed in ("9", "10"):
         options = ["--opponent", "simple", "--seed", seed, "--save", save, "--record", str(record)]
-        assert run(*options).exit_code == 0
+        done = run(*options)
+        assert done.exit_code == 0
+        assert "is saved" not in done.output, "a finished game cannot be resumed"
     games = list(records.read(record))
     assert [game.seed for game in games] == [9, 10]
     assert all(game.finished for game in games)
@@ -121,12 +133,14 @@ def test_browser_server_listens_on_localhost_by_default(served, tmp_path):
     save = tmp_path / "windows"
     run("--web", "--save", str(save), "--opponent", "simple:knock_at=4")
     given = ("--hint-bot", "simple", "--rules", "straight", "--bot-delay", "0.1")
+    given += ("--seed", "9", "--estimator", "uniform")
     run("--web", "--save", str(save), "--host", "0.0.0.0", "--port", "8080", *given)
     (api, host, port), (other_api, *address) = served
     assert (api.opponent, api.save_folder, host, port) == ("simple:knock_at=4", save, "127.0.0.1", 8000)
     assert save.is_dir()
     assert (other_api.hint_bot, address) == ("simple", ["0.0.0.0", 8080])
     assert (other_api.rules, other_api.bot_delay) == (Rules.preset("straight"), 0.1)
+    assert (api.seed, other_api.seed, other_api.estimator) == (None, 9, "uniform")
 
 
 @pytest.mark.parametrize(

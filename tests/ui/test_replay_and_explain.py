@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -267,8 +268,24 @@ def test_recorded_position_is_explained(file):
     step = opinions.decisions(game)[3]
     said = run("explain", "--record", file, "--game", 3, "--step", 4, "--bot", "simple")
     assert said.startswith(str(step.view()))
-    with pytest.raises(ValueError, match="step 400 does not exist"):
-        run("explain", "--record", file, "--game", 3, "--step", 400, "--bot", "simple")
+    number = len(opinions.decisions(game))
+    run("explain", "--record", file, "--game", 3, "--step", number, "--bot", "simple")
+    with pytest.raises(ValueError, match=f"step {number + 1} does not exist"):
+        run("explain", "--record", file, "--game", 3, "--step", number + 1, "--bot", "simple")
+
+
+def test_values_and_chances_of_bots_are_shown(monkeypatch):
+    names, opinion = ("plain", "valuing", "mixing"), np.full((1, 107), 0.25)
+    bots = {name: SimpleNamespace(name=name, act=lambda view: np.array([action("take")])) for name in names}
+    opinion[0, action("take")] = 0.75
+    bots["valuing"].action_values = lambda view: 100 * opinion
+    bots["mixing"].action_chances = lambda view: opinion
+    monkeypatch.setattr(agents, "make", lambda name, **_: bots[name])
+    named = [word for name in names for word in ("--bot", name)]
+    said = run("explain", "--hand", HAND, "--upcard", "2D", *named)
+    assert "draw the upcard: plain, valuing, mixing" in said
+    assert re.search(r"action .* danger +valuing +mixing\n", said)
+    assert re.search(r"\ndraw the upcard .* \+75\.0 +75\.0 %\npass .* \+25\.0 +25\.0 %\n", said)
 
 
 def test_all_bots_answer_or_explain_why_not(monkeypatch):

@@ -426,6 +426,11 @@ def test_command_opens_the_screen_in_a_terminal(file, game, monkeypatch):
     result = CliRunner().invoke(cli.app, ["replay", str(file), "--judge", "none", "--estimator", "uniform"])
     assert (result.exception, result.output) == (None, "")
     assert [app.shown.game for app in opened] == [game]
+    options = "--judge simple --estimator uniform --letters --worst 3"
+    CliRunner().invoke(cli.app, ["replay", str(file), *options.split()])
+    given = [(app.shown._hint_bot, app.shown.estimator, app.shown.letters, app._most) for app in opened]
+    assert given == [(None, "uniform", False, 10), ("simple", "uniform", True, 3)]
+    opened.pop()
     said = CliRunner().invoke(cli.app, ["replay", str(file), "--judge", "none", "--plain"])
     assert said.output.startswith(game_title(game))
     assert len(opened) == 1
@@ -438,12 +443,14 @@ def test_browser_replay_refuses_options_of_the_screen(file, options):
     assert str(said.exception) == f"the page of --web has no such choice: omit {options[0]}"
 
 
-def test_browser_replay_is_served_at_the_given_address(file, monkeypatch):
+def test_browser_replay_is_served_at_the_given_address(file, game, monkeypatch):
     server = pytest.importorskip("gin_env.ui.web.server", exc_type=ImportError)
     served = []
-    monkeypatch.setattr(server, "serve", lambda *arguments: served.append(arguments[1:]))
-    CliRunner().invoke(cli.app, ["replay", str(file), "--web", "--host", "::1", "--port", "8080"])
-    assert served == [("::1", 8080)]
+    monkeypatch.setattr(server, "serve", lambda *arguments: served.append(arguments))
+    options = ["--judge", "simple", "--host", "::1", "--port", "8080"]
+    CliRunner().invoke(cli.app, ["replay", str(file), "--web", *options])
+    ((api, *address),) = served
+    assert (api.recorded, api.hint_bot, address) == (game, "simple", ["::1", 8080])
 
 
 def test_missing_terminal_prints_the_text_and_the_reason(file, game, monkeypatch):

@@ -167,6 +167,16 @@ def test_gin_is_scored_without_lay_offs():
     assert [group.caption for group in told.own_groups] == ["run", "run", "run"]
 
 
+def test_doubled_hand_and_immediate_box_are_in_the_sum():
+    for rules, points, sum_ in (
+        (Rules(oklahoma=True, spades_double=True), 132, "2 × (25 for gin + 41 deadwood), for the spade"),
+        (Rules(immediate_boxes=True, box_bonus=20), 86, "25 for gin + 41 deadwood + 20 for the hand"),
+    ):
+        told = showdown(Table(HAND_0, HAND_1, "QS", rules=rules).play("take", "knock KD"))
+        assert told.headline == f"You have gin: {points} points"
+        assert f"{sum_} = {points} for you." in [stage.text for stage in told.stages]
+
+
 def test_void_hand_scores_nothing():
     one = table(rules=Rules(max_turns=1)).play("pass", "pass", "draw", "9C")
     told = showdown(one)

@@ -131,6 +131,8 @@ def test_only_visible_cards_are_sent_until_the_reveal():
 def test_state_of_a_turn_has_the_legal_actions():
     one = window()
     assert set(one.table["actions"]) == {"upcard", "pass"}
+    deal = {name: one.table[name] for name in ("dealer", "stock", "closed", "known", "new", "turns")}
+    assert deal == {"dealer": 1, "stock": 31, "closed": 10, "known": [], "new": None, "turns": []}
     one.play(lambda table: "discards" in table["actions"])
     hand = {card for group in one.table["hand"] for card in group["cards"]}
     assert set(one.table["actions"]["discards"]) == hand
@@ -191,7 +193,26 @@ def test_belief_has_suit_rows_and_reveals_the_hand_at_the_end():
     rows = {row["suit"]: row["chances"] for row in answer["rows"]}
     assert all(rows[card[1]]["A23456789TJQK".index(card[0])] == 0 for card in own)
     one.play(lambda table: table["end"])
-    assert sum(sum(row["held"]) for row in one.ask("belief")["rows"]) == 10
+    held = {
+        rank + row["suit"]
+        for row in one.ask("belief")["rows"]
+        for rank, is_held in zip("A23456789TJQK", row["held"], strict=True)
+        if is_held
+    }
+    assert held == {card for group in one.table["end"]["stages"][0]["hands"][1] for card in group["cards"]}
+
+
+@pytest.mark.compiled
+def test_options_of_the_server_reach_its_answers():
+    one = window(estimator="uniform", hint_bot="tonic", bot_delay=0.2)
+    assert one.ask("setup")["bot_delay"] == 0.2
+    one.play(lambda table: len(table["turns"]) > 5 and not table["waits_for_bot"])
+    unseen = {chance for row in one.ask("belief")["rows"] for chance in row["chances"]} - {0, 100}
+    assert len(unseen) == 1, "uniform over the cards that are not seen"
+    one.ask("hint")
+    one.play(lambda table: table["end"])
+    one.ask("review", hand=1)
+    assert [each._adviser.bot for each in (one.api._hints, one.api._reviews)] == ["tonic"] * 2
 
 
 def test_score_sheet_lists_the_previous_hands():
@@ -335,6 +356,23 @@ def test_only_ended_hands_can_be_replayed():
     assert "hand must be" in one.ask("review", 400, hand=2)["error"]
 
 
+def test_steps_of_a_replay_are_those_of_the_record():
+    record = play_hands(HumanGame("simple", 3), 2).record()
+    hand, shown = record.hands[1], page.replay(record, record.positions(), 1)
+    assert sum(hand.scores) > 0
+    assert (shown["scores"], shown["dealer"]) == (list(hand.scores), hand.dealer)
+    *moves, _ = shown["steps"]
+    assert moves[0]["to_move"] == 1 - hand.dealer
+    for step in moves:
+        held = [{card for group in groups for card in group["cards"]} for groups in step["hands"]]
+        assert {step["card"], step["new"]} - {None} <= held[step["to_move"]]
+        assert (step["new"] is None) == (len(held[step["to_move"]]) == 10)
+        captions = [groups[-1]["caption"] for groups in step["hands"]]
+        for cards, caption, left in zip(held, captions, step["deadwood"], strict=True):
+            assert len(cards) == 11 or caption == (f"deadwood {left}" if left else caption)
+    assert shown["steps"][-1]["turns"][0]["player"] == 1 - hand.dealer
+
+
 def test_review_of_a_hand_is_that_of_the_terminal():
     one = window()
     one.play(lambda table: table["end"])
@@ -347,6 +385,10 @@ def test_review_of_a_hand_is_that_of_the_terminal():
     assert (mine["mistakes"], mine["num_choices"], mine["accuracy"]) == (*totals[3:], totals.accuracy)
     assert mine["chances"] == found.chances
     assert [move["lost"] for move in mine["moves"]] == [choice.lost for choice in found.choices]
+    for move, choice in zip(mine["moves"], found.choices, strict=True):
+        (played,) = (line["action"] for line in move["moves"] if line["played"])
+        assert (move["step"], played) == (choice.position.step, choice.position.action)
+        assert move["mistake"] == choice.is_mistake
     said = review_text(record, [found], "judge")
     assert f"{mine['points']} points" in said
     assert f"Choices: {mine['choices']} in {mine['mistakes']} mistakes" in said
@@ -382,6 +424,7 @@ def test_any_position_is_analysed():
     asked = [bot for row in answer["bots"] for bot in row["bots"]]
     assert {"simple", "tonic", "marjj"} <= set(asked)
     assert len(asked) == len(set(asked))
+    assert "simple" in next(row["bots"] for row in answer["bots"] if row["text"] == "take 9♦")
     assert sum(sum(row["chances"]) for row in answer["belief"]["rows"]) > 900
     later = {
         "history": "pass; pass; draw from the stock; discard KS; draw the upcard; discard 7H",
@@ -393,6 +436,7 @@ def test_any_position_is_analysed():
         ({"upcard": "9X"}, "'9X' is not a card"),
         ({"hand": "4C"}, "hand must hold 10 cards"),
         ({"scores": "much"}, "--scores must be two numbers"),
+        ({"you_deal": True}, "the other player is to move"),
     ):
         assert message in one.ask("analyse", 400, **position | wrong)["error"]
 
