@@ -61,15 +61,16 @@ def replay(
     from gin_env.ui.adviser import Adviser, estimator_of_hand
     from gin_env.ui.review import game_title, position_text, review_hand, review_text, reviewed_players
 
-    if judge not in (None, NO_JUDGE):
-        agents.make(str(judge), programs=True)
+    bot = None if judge == NO_JUDGE else judge
+    if bot is not None:
+        agents.make(bot, programs=True)
     if web:
         from gin_env.ui.web.server import serve
         from gin_env.ui.web.table_api import TableApi
 
         absent = ("plain", "worst", "estimator", "letters")
         refuse_options(context, "the page of --web has no such choice", *absent)
-        serve(TableApi(recorded=records.read_one(file, game), hint_bot=judge), host, port)
+        serve(TableApi(recorded=records.read_one(file, game), hint_bot=bot), host, port)
         return
     recorded = records.read_one(file, game)
     if not plain and _screen_is_possible():
@@ -77,7 +78,6 @@ def replay(
         from gin_env.ui.replay_view import ReplayView
 
         estimator_of_hand(estimator)
-        bot = None if judge == NO_JUDGE else judge
         ReplayApp(ReplayView(recorded, bot, reviewed_players(recorded), estimator, letters), worst).run()
         return
     typer.echo(f"{game_title(recorded)}\n")

@@ -447,10 +447,11 @@ def test_browser_replay_is_served_at_the_given_address(file, game, monkeypatch):
     server = pytest.importorskip("gin_env.ui.web.server", exc_type=ImportError)
     served = []
     monkeypatch.setattr(server, "serve", lambda *arguments: served.append(arguments))
-    options = ["--judge", "simple", "--host", "::1", "--port", "8080"]
-    CliRunner().invoke(cli.app, ["replay", str(file), "--web", *options])
-    ((api, *address),) = served
-    assert (api.recorded, api.hint_bot, address) == (game, "simple", ["::1", 8080])
+    options = ["--host", "::1", "--port", "8080"]
+    for judge, bot in (("simple", "simple"), ("none", None)):  # nothing is judged unless the page asks
+        CliRunner().invoke(cli.app, ["replay", str(file), "--web", "--judge", judge, *options])
+        api, *address = served.pop()
+        assert (api.recorded, api.hint_bot, address) == (game, bot, ["::1", 8080])
 
 
 def test_missing_terminal_prints_the_text_and_the_reason(file, game, monkeypatch):
