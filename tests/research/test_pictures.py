@@ -19,6 +19,7 @@ pytest.importorskip("matplotlib")
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from matplotlib.patches import StepPatch
 
 from research.reproduce import pages
 from research.reproduce.by_id import EXPERIMENTS
@@ -51,6 +52,8 @@ def described(axes: Axes) -> Iterator[str]:
     bars = [(bar.get_x(), bar.get_width(), bar.get_height()) for bar in axes.patches if hasattr(bar, "get_x")]
     if bars:
         yield f"bars {numbers(bars)}"
+    for steps in (patch.get_data() for patch in axes.patches if isinstance(patch, StepPatch)):
+        yield f"steps {numbers(steps.values)}; edges {numbers(steps.edges)}"
     for image in axes.images:
         yield f"image {numbers(image.get_array())}"
     legend = axes.get_legend()
