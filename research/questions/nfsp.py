@@ -79,17 +79,9 @@ class FictitiousPlay:
         """Play one action in each hand, and learn from a minibatch of each kind."""
         games, everyone = self.games, self.games.everyone
         players = games.to_move().astype(np.int64)
-        states = games.state.copy()
-        inputs = [torch.from_numpy(array) for array in games.candidates(everyone)]
-        masks = games.masks(everyone) != 0
-        with torch.inference_mode():
-            average, values = (network.action_logits(*inputs)[0] for network in (self.policy, self.values))
-        random = self.random.integers(2**64, size=(2, NUM_GAMES), dtype=np.uint64)
-        actions = sample_actions(torch.softmax(average, dim=1).numpy(), random[0])
-        exploring = self.random.random(NUM_GAMES) < EXPLORATION / (1 + self.updates / 1000) ** 0.5
-        best = np.where(exploring, sample_actions(masks, random[1]), values.numpy().argmax(axis=1))
+        states, masks = games.state.copy(), games.masks(everyone) != 0
         responding = self.responding[everyone, players]
-        actions = np.where(responding, best, actions)
+        actions = self._choose(masks, responding)
         deciding = np.flatnonzero(masks.sum(axis=1) > 1)
         self.decisions += len(deciding)
         self._imitate(states, actions, deciding[responding[deciding]])
@@ -108,6 +100,17 @@ class FictitiousPlay:
         games.rewards[:] = 0
         self._begin(ended)
         self.learn()
+
+    def _choose(self, masks: np.ndarray, responding: np.ndarray) -> np.ndarray:
+        """Return an action in each hand, of the best response where it is `responding`, bool (n,)."""
+        inputs = [torch.from_numpy(array) for array in self.games.candidates(self.games.everyone)]
+        with torch.inference_mode():
+            average, values = (network.action_logits(*inputs)[0] for network in (self.policy, self.values))
+        random = self.random.integers(2**64, size=(2, NUM_GAMES), dtype=np.uint64)
+        exploring = self.random.random(NUM_GAMES) < EXPLORATION / (1 + self.updates / 1000) ** 0.5
+        best = np.where(exploring, sample_actions(masks, random[1]), values.numpy().argmax(axis=1))
+        likely = sample_actions(torch.softmax(average, dim=1).numpy(), random[0])
+        return np.where(responding, best, likely)
 
     def _imitate(self, states: np.ndarray, actions: np.ndarray, which: np.ndarray) -> None:
         """Add decisions of best responses to the reservoir."""

@@ -35,6 +35,8 @@ PULL_COEF, PULL_RATE, PULLED_ENTROPY = 0.2, 0.05, 0.03
 SEEDS = (1, 2, 3, 4, 5)
 DECISIONS = (12_500, 25_000, 50_000, 100_000, 200_000, 400_000, 1_000_000, 2_000_000, 4_000_000)
 """Numbers of decisions after which a learner is evaluated."""
+ITERATIONS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+"""Numbers of iterations after which a solver is evaluated."""
 
 Point = tuple[int, float, float]
 """Positions visited, seconds of a core, and exploitability at this point of a run."""
@@ -42,15 +44,15 @@ Method = Callable[[GinTree, int, Sequence[int]], Iterator[Point]]
 """Yields the points of a run in a tree, with a seed, after these numbers of decisions or iterations."""
 
 
-def measure_small_gin(run: Run, cards: int, iterations: Sequence[int]) -> list[Row]:
-    """Measure all methods in the deck of this many cards; the solvers run for up to these `iterations`."""
+def measure_small_gin(run: Run, cards: int) -> list[Row]:
+    """Measure all methods in the deck of this many cards."""
     began = time.process_time()
     tree, rows = GinTree(DECKS[cards]), []
     unrolling = time.process_time() - began
     run.say(f"{len(tree):,} nodes, {len(tree.records):,} information sets")
     solvers = {solver.name: partial(solve, solver, unrolling) for solver in (CFRPlus, MagneticMirrorDescent)}
     methods: list[tuple[str, Method, Sequence[int], Sequence[int]]]
-    methods = [(name, method, (0,), iterations) for name, method in solvers.items()]
+    methods = [(name, method, (0,), ITERATIONS) for name, method in solvers.items()]
     methods += [(name, method, SEEDS, DECISIONS) for name, method in learners().items()]
     for name, method, seeds, goals in methods:
         for seed in run.some(seeds, 1):

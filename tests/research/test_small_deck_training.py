@@ -70,10 +70,11 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path, monkeypatch):
 
     monkeypatch.setattr(small_gin, "learners", lambda: {"mine": method})
     monkeypatch.setattr(small_gin, "DECISIONS", (10, 20))
-    rows = small_gin.measure_small_gin(Run(1, False, tmp_path), 8, (1, 2))
+    monkeypatch.setattr(small_gin, "ITERATIONS", (1, 2))
+    rows = small_gin.measure_small_gin(Run(1, False, tmp_path), 8)
     assert asked == [(seed, (10, 20)) for seed in small_gin.SEEDS]
     (tmp_path / "mine, seed 2.json").unlink()
-    assert small_gin.measure_small_gin(Run(1, False, tmp_path), 8, (1, 2)) == rows
+    assert small_gin.measure_small_gin(Run(1, False, tmp_path), 8) == rows
     assert asked[5:] == [(2, (10, 20))]
     assert [row["exploitability"] for row in rows if row["method"] == "mine"] == [0.1, 0.2, 0.3, 0.4, 0.5]
     solved = json.loads((tmp_path / "CFR+, seed 0.json").read_text())

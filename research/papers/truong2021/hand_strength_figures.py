@@ -70,8 +70,8 @@ QUANTILES = np.linspace(0.005, 0.995, 100)
 def measure_figure_5(run: Run) -> list[Row]:
     """Measure the residuals of the packaged Dual Inception in states that it has not learned.
 
-    Its own data set was dealt with other keys (``origin`` in its file), so all states of today's are new to
-    it. Here they are the validation states of one split. A network trained anew needs the split of its seed.
+    The network's training data were dealt with other keys (``origin`` in its file), so every state measured
+    here is new to it. After retraining, the split must use the network's own seed.
     """
     from scipy import stats
 
