@@ -16,7 +16,7 @@ def rows_of_bots(rows: Sequence[Row]) -> list[Row]:
         found[row["of"]].append(row)
     result = tournament_of(found["tournament"])
     simple, speeds = against_simple(found["tournament"]), by(found["bot-speed"], "bot")
-    learned = by(found["exploit"], "bot")
+    learned = by([row for row in found["exploit"] if row["start"] == "random"], "bot")
     lines = []
     for mean, name in sorted(zip(result.mean_win_rates, result.bots, strict=True), reverse=True):
         if name not in VARIANTS:

@@ -46,12 +46,11 @@ SPEEDS = [
 ]
 
 
-def exploited(bot: str, minutes: float, won: float) -> dict:
-    row = {"bot": bot, "minutes": minutes, "decisions": 6_010_000}
-    return row | {"seed": 1, "games": 10_000, "won": won, "low": won - 1, "high": won + 1}
+def exploited(bot: str, won: float, start: str = "random") -> dict:
+    return {"bot": bot, "start": start, "games": 10_000, "won": won, "low": won - 1, "high": won + 1}
 
 
-EXPLOITS = [exploited("simple", 6.2, 80.0), exploited("policy", 6.0, 40.0)]
+EXPLOITS = [exploited("simple", 80.0), exploited("policy", 40.0), exploited("policy", 60.0, "own")]
 PARTS_ROWS = {
     "tournament": tournament(),
     "bot-speed": SPEEDS,

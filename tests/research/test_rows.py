@@ -12,10 +12,10 @@ pytest.importorskip("torch")
 
 from gin_env import agents
 from gin_env.agents.cfr.bot import packaged_table
-from gin_env.training import exploiter
+from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from research.papers import claims
 from research.papers.gallucci2021 import cfr_training, fitness
-from research.questions import generations, learner_variants, learning
+from research.questions import exploit, generations, learner_variants, learning
 from research.reproduce import pages
 from research.reproduce.by_id import EXPERIMENTS
 from research.reproduce.experiment import MEDIUM, TONIC, deal_counts, match_row
@@ -38,8 +38,8 @@ PLAYED = (
 SETTINGS = {
     *("bot", "opponent", "minus", "games", "label", "curve", "threshold", "factor", "relative", "reading"),
     *("base", "filters", "proposal", "estimator", "switch", "claim", "unit", "stages", "abstraction", "seed"),
-    *("iterations", "variant", "arguments", "budget", "cores", "left_out", "run", "generation", "of"),
-    *("samples", "turns", "trust", "by", "preset"),
+    *("iterations", "variant", "arguments", "budget", "start", "cores", "left_out", "run", "generation"),
+    *("of", "samples", "turns", "trust", "by", "preset"),
 }
 """Keys of a row that do not depend on how the games end."""
 PREVIOUS = "previous"
@@ -60,17 +60,15 @@ def untrained(monkeypatch):
     monkeypatch.setattr(learning, "train", lambda run, example, name, _: (Path(name) / "policy", last))
     monkeypatch.setattr(learner_variants, "learn", lambda variant, settings: (bot, 5))
     monkeypatch.setattr(learner_variants, "VariantBot", lambda learned, name: SimpleNamespace(name=name))
-    monkeypatch.setattr(exploiter, "train_exploiter", lambda *_: SimpleNamespace(progress=Progress))
-    monkeypatch.setattr(exploiter, "load_exploiter", lambda trained: SimpleNamespace(name="learned"))
+    monkeypatch.setattr(exploit, "train_each", lambda settings: [0.5] * len(settings))
+    monkeypatch.setattr(
+        CandidatePolicyBot, "load", classmethod(lambda cls, path: SimpleNamespace(name=str(path)))
+    )
 
     def read_generations(run, folder, last, *pool, **options):
         return [True, *[True] * last], [SimpleNamespace(name=f"{number}") for number in range(last + 1)]
 
     monkeypatch.setattr(generations, "read_generations", read_generations)
-
-
-class Progress:
-    minutes, decisions = 7.0, 5
 
 
 def settings(rows: list[dict]) -> list[dict]:
