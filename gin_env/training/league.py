@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from itertools import pairwise
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from gin_env.agents.policies.candidate_network import (
     IMPOSSIBLE,
     NUM_TYPES,
     CandidateScorer,
+    CandidateScores,
     QuickLogits,
 )
 from gin_env.agents.policies.policy import sample_actions
@@ -37,12 +38,37 @@ DECAY = 0.95
 """Factor by which earlier results are multiplied after each rollout."""
 
 
-class PastSelf:
-    """An earlier network of the learner, which samples its actions by the logits of draws and of discards."""
+class PastLogits:
+    """The logits of all past selves, of their draws or of their discards, in one batched product.
 
-    def __init__(self, network: CandidateScorer) -> None:
-        self.network = network
-        self.logits = QuickLogits(network.draws), QuickLogits(network.discards)
+    Each has few games at a time, so that one product for each takes longer. Those with a memory take turns.
+    """
+
+    def __init__(self, scores: Sequence[CandidateScores]) -> None:
+        self._each = [QuickLogits(each) for each in scores]
+        each_weights = [quick.weights for quick in self._each]
+        self._weights = [torch.stack(several) for several in zip(*each_weights, strict=True)]
+        self._in_turn = any(each.memory is not None for each in scores)
+
+    def __call__(self, rows: np.ndarray, table: np.ndarray, past: np.ndarray) -> np.ndarray:
+        """Return the logits as `QuickLogits` does; `past` are the ascending indices of the past selves."""
+        counts = np.bincount(past, minlength=len(self._each))
+        starts = counts.cumsum() - counts
+        if self._in_turn:
+            parts = zip(self._each, starts, starts + counts, strict=True)
+            return np.concatenate([quick(rows[i:end], table[i:end]) for quick, i, end in parts if i < end])
+        where = past, np.arange(len(past)) - starts[past]
+        padded_rows = np.zeros((len(counts), counts.max(), *rows.shape[1:]), np.float32)
+        padded_table = np.zeros((len(counts), counts.max(), table.shape[1]), np.float32)
+        padded_rows[where], padded_table[where] = rows, table
+        first, first_bias, from_table, second, second_bias, last, last_bias = self._weights
+        with torch.inference_mode():
+            hidden = torch.baddbmm(first_bias[:, None], torch.from_numpy(padded_rows).flatten(1, 2), first)
+            added = torch.bmm(torch.from_numpy(padded_table), from_table)[:, :, None]
+            hidden.unflatten(1, (-1, rows.shape[1])).add_(added)
+            hidden = torch.baddbmm(second_bias[:, None], hidden.relu_(), second).relu_()
+            logits = torch.baddbmm(last_bias[:, None], hidden, last)
+            return logits.unflatten(1, (-1, rows.shape[1])).numpy()[where]
 
 
 class League:
@@ -57,7 +83,8 @@ class League:
         self.num_bots, past_size = len(bots), settings.past_size
         self.bots: list[Any] = [agents.make(name, programs=True) for name in bots]
         self.names = bots
-        self.past: list[PastSelf] = []
+        self.past: list[CandidateScorer] = []
+        self._past_logits: list[PastLogits] = []
         firsts = [min(1 + bots.index(name), NUM_TYPES - 1) for name in bots]
         self.types = np.array([0, *firsts, *[0] * past_size])
         """The type of each opponent for a network with a memory: 0 for the learner itself and past selves."""
@@ -93,10 +120,7 @@ class League:
             self._play_past(games, envs[order], opponents[order] - self.num_bots, random[order])
 
     def _play_past(self, games: Games, envs: np.ndarray, past: np.ndarray, random: np.ndarray) -> None:
-        """Let the past selves with these ascending indices sample an action in each of these games.
-
-        Each network has few games at a time, so that everything else is done for all of them together.
-        """
+        """Let the past selves with these ascending indices sample an action in each of these games."""
         phase = games.state["public"]["phase"][envs]
         chosen = np.full(len(envs), DRAW_STOCK)  # the only legal action after two passes
         for kind, mask in enumerate(draw_and_discard_masks(phase)):
@@ -106,13 +130,9 @@ class League:
             rows, actions, context = games.candidates(
                 envs[places],
                 rows=np.empty((len(places), (DRAW_ROWS, DISCARD_ROWS)[kind], NUM_FEATURES), np.float32),
-                context=np.empty((len(places), self.past[0].network.num_context), np.float32),
+                context=np.empty((len(places), self.past[0].num_context), np.float32),
             )
-            ends = np.searchsorted(past[places], np.arange(len(self.past) + 1))
-            logits = np.empty(actions.shape, np.float32)
-            for index, (start, end) in enumerate(pairwise(ends)):
-                if start < end:
-                    logits[start:end] = self.past[index].logits[kind](rows[start:end], context[start:end])
+            logits = self._past_logits[kind](rows, context, past[places])
             logits[actions == NO_ACTION] = IMPOSSIBLE
             chances = torch.softmax(torch.from_numpy(logits).flatten(1), dim=1).numpy()
             best = sample_actions(chances, random[places])
@@ -131,13 +151,19 @@ class League:
 
     def add_past_self(self, network: CandidateScorer, random: np.random.Generator) -> None:
         """Add a copy of the network as a past self; in a full league it replaces a random one."""
-        past = PastSelf(copy.deepcopy(network).cpu())
+        past = copy.deepcopy(network).cpu()
         if len(self.past) < self.settings.past_size:
             self.past.append(past)
         else:
             replaced = random.integers(self.settings.past_size)
             self.past[replaced] = past
             self.results[1 + self.num_bots + replaced] = 0
+        self._stack_past()
+
+    def _stack_past(self) -> None:
+        """Stack the weights of all past selves."""
+        draws, discards = [past.draws for past in self.past], [past.discards for past in self.past]
+        self._past_logits = [PastLogits(draws), PastLogits(discards)]
 
     def log(self) -> dict[str, float]:
         """Return points per hand and the share of hands lost for each bot."""
@@ -152,7 +178,7 @@ class League:
         """Return the weights of the past selves under names like ``0.draws.outputs.bias``."""
         tensors: Tensors = {}
         for index, past in enumerate(self.past):
-            tensors |= prefixed(str(index), past.network.state_dict())
+            tensors |= prefixed(str(index), past.state_dict())
         return tensors
 
     def restore_past(self, tensors: Tensors, hidden: int, memory: bool = False) -> None:
@@ -160,4 +186,5 @@ class League:
         for _, weights in sorted((int(index), weights) for index, weights in by_prefix(tensors).items()):
             network = CandidateScorer(hidden, memory)
             network.load_state_dict(weights)
-            self.past.append(PastSelf(network))
+            self.past.append(network)
+        self._stack_past()

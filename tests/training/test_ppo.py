@@ -394,7 +394,7 @@ def test_each_past_self_plays_by_its_own_network(monkeypatch):
         for scores in (network.draws, network.discards):
             torch.nn.init.normal_(scores.outputs.weight, std=1e4)  # chances of 1, or of 1/k for k equal cards
         league.add_past_self(network, random)
-    bots = [CandidatePolicyBot(past.network) for past in league.past]
+    bots = [CandidatePolicyBot(past) for past in league.past]
     games = Games(64)
     games.start(seed=3)
     opponents, chances = np.repeat([2, 1], 32), np.empty((2, 64))

@@ -211,10 +211,13 @@ class QuickLogits:
             self._whole = copy.deepcopy(scores)
             self._whole.use_bfloat16 = False
         with torch.no_grad():
-            self._first = scores.row_first.weight.t().contiguous(), scores.row_first.bias.clone()
-            self._table = scores.table_first.weight.t().contiguous()
-            self._second = scores.row_second.weight.t().contiguous(), scores.row_second.bias.clone()
-            self._last = scores.outputs.weight[:2].t().contiguous(), scores.outputs.bias[:2].clone()
+            first, second, last = scores.row_first, scores.row_second, scores.outputs
+            self.weights = (
+                *(first.weight.t().contiguous(), first.bias.clone()),
+                scores.table_first.weight.t().contiguous(),
+                *(second.weight.t().contiguous(), second.bias.clone()),
+                *(last.weight[:2].t().contiguous(), last.bias[:2].clone()),
+            )
 
     def __call__(self, rows: np.ndarray, table: np.ndarray) -> np.ndarray:
         """Return the logits of both actions of each row, possible or not, float32 (n, k, 2).
@@ -225,10 +228,11 @@ class QuickLogits:
             if self._whole is not None:
                 outputs = self._whole.outputs_of(torch.from_numpy(rows), torch.from_numpy(table))
                 return outputs[..., :2].contiguous().numpy()
-            hidden = torch.addmm(self._first[1], torch.from_numpy(rows).flatten(0, 1), self._first[0])
-            hidden.unflatten(0, rows.shape[:2]).add_((torch.from_numpy(table) @ self._table)[:, None])
-            hidden = torch.addmm(self._second[1], hidden.relu_(), self._second[0]).relu_()
-            return torch.addmm(self._last[1], hidden, self._last[0]).unflatten(0, rows.shape[:2]).numpy()
+            first, first_bias, from_table, second, second_bias, last, last_bias = self.weights
+            hidden = torch.addmm(first_bias, torch.from_numpy(rows).flatten(0, 1), first)
+            hidden.unflatten(0, rows.shape[:2]).add_((torch.from_numpy(table) @ from_table)[:, None])
+            hidden = torch.addmm(second_bias, hidden.relu_(), second).relu_()
+            return torch.addmm(last_bias, hidden, last).unflatten(0, rows.shape[:2]).numpy()
 
 
 def check_no_memory(network: CandidateScorer) -> CandidateScorer:
