@@ -67,9 +67,9 @@ def _decisions(number: int, seed: int) -> Iterator[PlayerView]:
 
 
 def _differ(view: PlayerView, bots: dict[str, Any]) -> bool:
-    """Return whether the two strongest bots differ, or three of the others differ from both."""
-    chosen = [int(bot.act(view)[0]) for bot in bots.values()]
-    return len(set(chosen)) > 1 and sum(action != chosen[-1] for action in chosen) >= 2
+    """Return whether at least two of the bots differ from the last one."""
+    *others, last = (int(bot.act(view)[0]) for bot in bots.values())
+    return sum(action != last for action in others) >= 2
 
 
 def _puzzle(view: PlayerView, bots: dict[str, Any], quick: Adviser, sure: Adviser) -> dict[str, Any] | None:

@@ -157,9 +157,10 @@ def test_training_is_measured_at_its_end_too(tmp_path, monkeypatch):
     rows = hand_strength_networks.measure_training_length(Run(0, True, tmp_path))
     assert [row["states_seen"] for row in rows] == [300, 600, 900, 1200]
     monkeypatch.setattr(Run, "size", lambda run, full, quick: min(full, 2100))
-    rows = hand_strength_networks.measure_training_length(Run(0, True, tmp_path))
+    rows = hand_strength_networks.measure_training_length(Run(7, True, tmp_path))
     assert [row["states_seen"] for row in rows[:6]] == [300, 600, 900, 1500, 2100, 300]
     assert [row["validation_loss"] for row in rows[:5]] == [10.0, 9.0, 8.0, 6.0, 4.0]
+    assert {row["seed"] for row in rows} == {7, 8}
 
 
 def test_networks_learn_from_the_data_set_that_their_rows_name(tmp_path, monkeypatch):

@@ -261,7 +261,7 @@ def measure_training_length(run: Run) -> list[Row]:
     rows: list[Row] = []
     for name in run.some(["random-16", "random-256"], 1):
         states = data_set(run, name)
-        for seed in range(run.size(2, 1)):
+        for seed in range(run.seed, run.seed + run.size(2, 1)):
             trainer = HandStrengthTrainer(states, HandStrengthSettings("dual-inception", constant, seed=seed))
             epochs: list[int] = []
             seen, following = 0, 0.0
