@@ -61,18 +61,8 @@ class Registry(Generic[Made]):
         self.package = package
         self.declarations = declarations
 
-    def names(
-        self,
-        *,
-        needs_torch: bool | None = None,
-        slow: bool | None = None,
-        only_by_name: bool | None = None,
-        held_out: bool | None = None,
-    ) -> list[str]:
-        """Return the names in order of declaration, or those whose `Declaration` has these values."""
-        wanted = {
-            "needs_torch": needs_torch, "slow": slow, "only_by_name": only_by_name, "held_out": held_out
-        }  # fmt: skip
+    def names(self, **wanted: bool | None) -> list[str]:
+        """Return the names in order of declaration, or those whose `Declaration` has these values, if any."""
         return [
             name
             for name, declared in self.declarations.items()

@@ -31,10 +31,11 @@ try:
     from starlette.concurrency import run_in_threadpool
     from starlette.datastructures import Headers
     from starlette.middleware import Middleware
+    from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
     from starlette.requests import ClientDisconnect, Request
     from starlette.responses import JSONResponse, PlainTextResponse, Response
     from starlette.routing import Route
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from starlette.types import ASGIApp
     from uvicorn.protocols.http.h11_impl import H11Protocol
 except ImportError as error:
     raise ImportError('playing in the browser needs Starlette: pip install "gin-env[play]"') from error
@@ -210,7 +211,7 @@ def _answer(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
 # --- Checks of requests --------------------------------------------------------------------------------
 
 
-class Guard:
+class Guard(BaseHTTPMiddleware):
     """Middleware that refuses foreign hosts and origins and large bodies, and adds HEADERS.
 
     Parameters
@@ -220,25 +221,19 @@ class Guard:
     """
 
     def __init__(self, app: ASGIApp, host: str) -> None:
-        self._app, self._host = app, host
-        headers = HEADERS | (LOOPBACK_HEADERS if host in LOOPBACK else {})
-        self._headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+        super().__init__(app)
+        self._host = host
+        self._headers = HEADERS | (LOOPBACK_HEADERS if host in LOOPBACK else {})
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            return  # no WebSockets, no lifespan
-
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", ()), *self._headers]
-            await send(message)
-
-        refusal = self._refusal(scope["method"], Headers(scope=scope))
+    async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
+        refusal = self._refusal(request.method, request.headers)
         if refusal is None:
-            await self._app(scope, receive, send_with_headers)
+            response = await call_next(request)
         else:
             status, reason = refusal
-            await PlainTextResponse(reason + "\n", status)(scope, receive, send_with_headers)
+            response = PlainTextResponse(reason + "\n", status)
+        response.headers.update(self._headers)
+        return response
 
     def _refusal(self, method: str, headers: Headers) -> tuple[int, str] | None:
         """Status and reason for a request that is refused."""
