@@ -7,7 +7,9 @@ networks of values, so it works with any bot. `lines_of` and `why` put the advic
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -32,6 +34,9 @@ from gin_env.ui.visible_table import action_name, card_name, card_names
 
 if TYPE_CHECKING:
     from gin_env.agents.search.rollouts import RolloutPlayers
+
+Made = TypeVar("Made")
+Answered = TypeVar("Answered")
 
 STRONGEST, STRONGEST_WITHOUT_TORCH = "policy", "marjj"
 NUM_WORLDS = 256
@@ -200,6 +205,23 @@ class Adviser:
             paid[1] += not paid[1:].any()  # no hand paid points
             self._chances[rules] = chances_to_win(paid, rules.target_score)
         return chances_after(self._chances[rules], own, other, points)
+
+
+class Shared(Generic[Made]):
+    """An adviser or estimator that is made when it is first asked, and answers one question at a time."""
+
+    def __init__(self, make: Callable[[], Made]) -> None:
+        self._make, self._lock = make, threading.Lock()
+        self.made: Made | None = None
+
+    def ask(self, question: Callable[[Made], Answered]) -> Answered:
+        """Return the answer. After an error it is made again, since a program may have ended."""
+        with self._lock:
+            made = self._make() if self.made is None else self.made
+            self.made = None
+            answer = question(made)
+            self.made = made
+            return answer
 
 
 def estimator_of_hand(name: str) -> Estimator:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from rich.text import Text
@@ -19,7 +20,7 @@ from gin_env.ui.human_game import PERSON, HumanGame
 from gin_env.ui.reveal import describe_showdown, game_result
 from gin_env.ui.review import HandReview, review_hand, review_text
 from gin_env.ui.statistics import Statistics
-from gin_env.ui.table_app import ADVISER, WIDE, TableView
+from gin_env.ui.table_app import WIDE, TableView
 from gin_env.ui.visible_table import (
     VisibleTable,
     best_knock,
@@ -29,7 +30,8 @@ from gin_env.ui.visible_table import (
     visible_table,
 )
 
-PLACES = 11
+KEYS = "1234567890-"
+"""Keys that choose a card, by its place in the hand."""
 
 
 class CardPlace(Widget):
@@ -48,11 +50,6 @@ class CardPlace(Widget):
         self._letters = letters
         self._shown: Any = (-1, *[False] * 6)  # no card yet
 
-    @property
-    def key(self) -> str:
-        """The key that chooses this card: 1 to 9, 0, minus."""
-        return "1234567890-"[self.place]
-
     def show(
         self, card: int, first: bool, last: bool, new: bool, chosen: bool, boxes: bool, large: bool = False
     ) -> None:
@@ -68,7 +65,7 @@ class CardPlace(Widget):
 
     def render(self) -> Text:
         card, _, last, new, chosen, _, large = self._shown
-        label = Text(f" {'▲▲' if chosen else self.key}", f"bold {draw.GOLD}" if chosen else draw.PALE)
+        label = Text(f" {'▲▲' if chosen else KEYS[self.place]}", f"bold {draw.GOLD}" if chosen else draw.PALE)
         if self.size.height <= 2:
             mark = ">" if chosen else "*" if new else " "
             line = draw.card_in_line(card, mark, self._letters, chosen)
@@ -81,14 +78,10 @@ class CardPlace(Widget):
 
 
 class Pile(Static):
-    """The stock or the upcard; a click runs the action of that name."""
-
-    def __init__(self, action: str, id: str) -> None:
-        super().__init__(id=id)
-        self._action = action
+    """The stock or the upcard; a click runs the action with the name of its id."""
 
     async def on_click(self, event: Click) -> None:
-        await self.run_action(f"app.{self._action}")
+        await self.run_action(f"app.{self.id}")
 
 
 class PlayView(TableView):
@@ -127,12 +120,12 @@ class PlayView(TableView):
             with Vertical(id="left"):
                 yield Static(id="theirs")
                 with Container(id="middle"):
-                    yield Pile("stock", id="stock")
-                    yield Pile("upcard", id="upcard")
+                    yield Pile(id="stock")
+                    yield Pile(id="upcard")
                     yield Static(id="pile")
                 yield Static(id="mine-title", markup=False)
                 with Container(id="mine"):
-                    for place in range(PLACES):
+                    for place in range(len(KEYS)):
                         yield CardPlace(place, self.letters)
                 yield Static(id="captions")
                 yield Static(id="prompt", markup=False)
@@ -179,12 +172,13 @@ class PlayView(TableView):
         self._write("log", draw.turn_lines(table, opponent))
         self._write("sheet", draw.sheet_lines(self.game.record(), opponent) if large else "")
         self._show_hint(table)
-        belief = self._belief(self.game.view) if self.belief_on else ""
-        if not isinstance(belief, str):
+        belief: Any = ""
+        if self.belief_on:
             heading = Text("What they may hold, per cent", "bold")
-            self._write("belief", Text("\n").join([heading, draw.heat_cells(belief)]))
-        else:
-            self._write("belief", belief)
+            belief = self._belief(
+                self.game.view, lambda belief: Text("\n").join([heading, draw.heat_cells(belief)])
+            )
+        self._write("belief", belief)
         turns = self.query_one("#turns", VerticalScroll)
         self.call_after_refresh(turns.scroll_end, animate=False)  # once the hint has its height
 
@@ -210,13 +204,9 @@ class PlayView(TableView):
                 f"\nAgainst {opponent}: {self.statistics.against(self.game.opponent).text}.", draw.PALE
             )
         text.append(f"\n\n{self._review()}")
-        belief = self._belief(self.game.view)
-        text.append("\n\n")
-        if isinstance(belief, str):
-            text.append(belief)
-        else:
-            heading = "What you could believe, per cent"
-            text.append(draw.belief_and_truth(belief, hands[1], heading, width >= WIDE))
+        heading = "What you could believe, per cent"
+        both = partial(draw.belief_and_truth, hand=hands[1], heading=heading, wide=width >= WIDE)
+        text.append("\n\n").append(self._belief(self.game.view, both))
         self._write("end-text", text)
 
     def _said(self, table: VisibleTable, cards: list[int], two_lines: bool) -> str:
@@ -258,7 +248,7 @@ class PlayView(TableView):
             reviews = [self._reviews[record.hands[hand]] for hand in hands]
             return review_text(record, reviews, adviser.label, letters=self.letters)
 
-        found = self._think(ADVISER, game.view, compute)
+        found = self._think(self._adviser, game.view, compute)
         if found is None:
             return "Your choices are played out ..."
         return f"There is no review: {found}" if isinstance(found, Exception) else str(found)
