@@ -145,11 +145,17 @@ def _groups(mask: int, sets: int, runs: int, laid_off: int = 0) -> list[Group]:
     groups += [Group(meld, "run") for meld in split_runs(runs)]
     if laid_off:
         groups.append(Group(cards_of(laid_off), "laid off"))
-    left = mask & ~sets & ~runs & ~laid_off
-    if left:
-        cards = sorted(cards_of(left), key=lambda card: (card % NUM_RANKS, card))
-        groups.append(Group(cards, f"deadwood {int(total_value(left))}"))
-    return groups
+    return groups + deadwood_groups(mask & ~sets & ~runs & ~laid_off)
+
+
+def deadwood_groups(mask: int) -> list[Group]:
+    """Return the deadwood as a group of its own; no group without deadwood."""
+    return [Group(by_rank(mask), f"deadwood {int(total_value(mask))}")] if mask else []
+
+
+def by_rank(mask: int) -> list[int]:
+    """Return the cards of a mask in the order of their ranks."""
+    return sorted(cards_of(mask), key=lambda card: (card % NUM_RANKS, card))
 
 
 def discard_pile(first_upcard: int, events: list[Event]) -> list[int]:
