@@ -13,7 +13,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Future
 from contextlib import contextmanager
 from itertools import islice
-from types import TracebackType
 from typing import Literal
 
 from gin_env.support.checks import check_integer
@@ -111,14 +110,12 @@ class Workers:
 
     def close(self) -> None:
         """End the processes, or leave the cluster."""
-        self.__exit__(None, None, None)
+        self.__exit__(None)
 
     def __enter__(self) -> Workers:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         pool, self._open_pool = self._open_pool, None
         if pool is not None:
             pool.close(kill=kind is not None)

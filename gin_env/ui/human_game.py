@@ -99,12 +99,10 @@ class HumanGame:
 
     @property
     def waits_for_person(self) -> bool:
-        """Whether the person has to act in the hand."""
         return not self._hand.done[0] and int(self._hand.to_move()[0]) == PERSON
 
     @property
     def waits_for_bot(self) -> bool:
-        """Whether the bot has to act in the hand."""
         return not self._hand.done[0] and int(self._hand.to_move()[0]) == BOT
 
     def legal(self) -> list[int]:

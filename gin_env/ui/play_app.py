@@ -103,7 +103,6 @@ class PlayApp(TableApp):
 
     @property
     def game(self) -> HumanGame:
-        """The game that is played."""
         return self.shown.game
 
     def on_mount(self) -> None:
@@ -216,11 +215,11 @@ class PlayApp(TableApp):
             return not self.check_action(str(parameters[0]), ())
         if action == "next":
             return at_end
-        if action in ("stock", "upcard", "pass", "hint", "belief") and at_end:
-            return False
-        legal = self.game.legal()
-        if action in ("stock", "upcard", "pass"):
-            return {"stock": DRAW_STOCK, "upcard": DRAW_UPCARD, "pass": PASS}[action] in legal
+        if action in ("hint", "belief"):
+            return not at_end
+        draws = {"stock": DRAW_STOCK, "upcard": DRAW_UPCARD, "pass": PASS}
+        if action in draws:
+            return draws[action] in self.game.legal()
         options = discard_options(self.game.view)
         if action in ("gin", "without_gin", "discard"):
             gin = bool(options) and self.shown.chosen is not None and bool(options[self._chosen_card()].gin)
@@ -249,7 +248,6 @@ class PlayApp(TableApp):
         self._act(PASS)
 
     def action_explain(self, action: str) -> None:
-        """Show why an action is not possible now."""
         self.shown.notice = self._why_not(action)
         self._show()
 
@@ -301,7 +299,6 @@ class PlayApp(TableApp):
         self.action_pick((start + step) % count)
 
     def action_pick(self, place: int) -> None:
-        """Choose the card at a place of the hand."""
         self.shown.notice = ""
         self.shown.chosen = place
         self._show()
@@ -325,7 +322,6 @@ class PlayApp(TableApp):
             self.action_discard()
 
     def action_next(self) -> None:
-        """Start the next hand or a new game."""
         if self.game.is_over:
             self.shown.game, self._acted = self.game.another(), False
         else:

@@ -72,7 +72,6 @@ class ReplayView(TableView):
 
     @property
     def position(self) -> Position:
-        """The position that is shown."""
         return self.positions[self.place]
 
     def compose(self) -> ComposeResult:

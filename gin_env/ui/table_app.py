@@ -177,12 +177,12 @@ class Page(ModalScreen[None]):
         self.app.pop_screen()
 
 
-class ChoiceDialog(ModalScreen[str | None]):
-    """A dialog that returns one of several names, or None if the player cancels."""
+class ChoiceDialog(ModalScreen[int | None]):
+    """A dialog that returns the index of one of several names, or None if the player cancels."""
 
     BINDINGS = [Binding("escape,q", "dismiss", "Back")]  # noqa: RUF012
 
-    def __init__(self, question: str, names: list[str], chosen: str) -> None:
+    def __init__(self, question: str, names: list[str], chosen: int) -> None:
         super().__init__()
         self._question, self._names, self._chosen = question, names, chosen
 
@@ -193,8 +193,8 @@ class ChoiceDialog(ModalScreen[str | None]):
 
     def on_mount(self) -> None:
         options = self.query_one(OptionList)
-        options.highlighted = self._names.index(self._chosen) if self._chosen in self._names else 0
+        options.highlighted = self._chosen
         options.focus()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self._names[event.option_index])
+        self.dismiss(event.option_index)

@@ -143,7 +143,6 @@ class TableApi:
             return 200, self._answer(began)
 
     def table(self, request: Json, token: str) -> Answer:
-        """Return the current table."""
         return self._look(token, lambda session: (200, self._answer(session)))
 
     def act(self, request: Json, token: str) -> Answer:
@@ -165,7 +164,6 @@ class TableApi:
         return self._change(request, token, let_bot_act)
 
     def next_hand(self, request: Json, token: str) -> Answer:
-        """Deal the next hand."""
         return self._change(request, token, lambda session: session.game.next_hand())
 
     def undo(self, request: Json, token: str) -> Answer:
