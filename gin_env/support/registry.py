@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, Generic, TypeVar
 
 from gin_env.support.checks import unknown
@@ -112,8 +113,4 @@ class Registry(Generic[Made]):
 
 def import_factory(package: str, factory: str) -> Callable[..., Any]:
     """Return the class or classmethod that a `Declaration.factory` names."""
-    module, _, path = factory.partition(":")
-    found: Any = import_module(f"{package}.{module}")
-    for attribute in path.split("."):
-        found = getattr(found, attribute)
-    return found
+    return resolve_name(f"{package}.{factory}")

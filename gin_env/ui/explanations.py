@@ -65,9 +65,7 @@ def choices(view: PlayerView, estimator: str | Estimator | None = None) -> list[
         raise ValueError(
             "the player of the view must be to move; the hand is over, or the other player is to move"
         )
-    risks = None
-    if estimator is not None:
-        risks = discard_risks(resolve(estimator).estimate(view))[0]
+    risks = None if estimator is None else discard_risks(resolve(estimator).estimate(view))[0]
     public = view.array["public"][0]
     if public["phase"] == STOCK_ONLY:
         return [RankedChoice(DRAW_STOCK)]

@@ -171,11 +171,9 @@ class HumanGame:
         actions = self.actions[: own[-1]]
         self._start()
         for action in actions:
+            self._play(action)
             if self.ended is not None:
                 self.next_hand()
-            self._play(action)
-        if self.ended is not None:
-            self.next_hand()
 
     def record(self) -> GameRecord:
         """Return the game so far as a record of `gin_env.records`, up to the current or just ended hand."""

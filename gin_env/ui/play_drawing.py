@@ -145,9 +145,8 @@ def their_hand(table: VisibleTable, opponent: str, letters: bool, boxes: bool, l
 
 def stock_drawing(table: VisibleTable, boxes: bool, large: bool = False) -> Text:
     """Return the stock with its number of cards."""
-    if not boxes:
-        return Text(f"Stock {table.stock}")
-    return Text("\n").join([Text(f"Stock {table.stock}"), side_by_side([back_lines(True, large)])])
+    title = Text(f"Stock {table.stock}")
+    return Text("\n").join([title, *back_lines(True, large)]) if boxes else title
 
 
 def upcard_drawing(table: VisibleTable, letters: bool, boxes: bool, large: bool = False) -> Text:

@@ -70,13 +70,9 @@ LOOPBACK_HEADERS = {"Cross-Origin-Opener-Policy": "same-origin"}
 def create_app(api: TableApi, host: str = "127.0.0.1") -> Starlette:
     """Return the application: pages, the sheet of cards, and the requests that `api` answers."""
     page = "replay.html" if api.recorded is not None else "index.html"
-    routes = [
-        Route("/", _file(page)),
-        Route("/replay", _file("replay.html")),
-        Route("/puzzle", _file("puzzle.html")),
-        Route("/board", _file("board.html")),
-        Route("/cards.svg", _content(card_sheet(), "image/svg+xml")),
-    ]
+    pages = {"/": page, "/replay": "replay.html", "/puzzle": "puzzle.html", "/board": "board.html"}
+    routes = [Route(path, _file(name)) for path, name in pages.items()]
+    routes.append(Route("/cards.svg", _content(card_sheet(), "image/svg+xml")))
     routes += [
         Route(f"/{path.name}", _file(path.name)) for path in STATIC.iterdir() if path.suffix != ".html"
     ]
@@ -249,10 +245,9 @@ class Guard(BaseHTTPMiddleware):
         if method not in ("GET", "HEAD"):
             if not origins:
                 return 403, "a request that changes something needs an Origin"
-            if "transfer-encoding" in headers:  # it overrides the length
-                return 411, "the length of the request is missing"
             length = headers.get("content-length", "")
-            if not length.isascii() or not length.isdigit():
+            # A transfer encoding overrides the length.
+            if "transfer-encoding" in headers or not length.isascii() or not length.isdigit():
                 return 411, "the length of the request is missing"
             if len(length) > 9 or int(length) > MAX_BODY:
                 return 413, f"a request must be at most {MAX_BODY} bytes long"
