@@ -50,17 +50,12 @@ class Declaration:
     files_by_parameter: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(eq=False)
 class Registry(Generic[Made]):
-    """The declared bots, or the declared estimators.
+    """The declared bots, or the declared estimators; their modules are in `package`."""
 
-    Parameters
-    ----------
-    package : where their modules are.
-    """
-
-    def __init__(self, package: str, declarations: Mapping[str, Declaration]) -> None:
-        self.package = package
-        self.declarations = declarations
+    package: str
+    declarations: Mapping[str, Declaration]
 
     def names(self, **wanted: bool | None) -> list[str]:
         """Return the names in order of declaration, or those whose `Declaration` has these values, if any."""

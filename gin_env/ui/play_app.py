@@ -22,7 +22,7 @@ from textual.binding import Binding  # isort: skip
 from textual.events import Key  # isort: skip
 from textual.timer import Timer  # isort: skip
 
-from gin_env.ui.play_view import CardPlace, PlayView
+from gin_env.ui.play_view import PlayView
 
 KEYS = """\
 Keys (or click on stock, upcard, cards and the words below):
@@ -224,7 +224,7 @@ class PlayApp(TableApp):
         if action in ("gin", "without_gin", "discard"):
             gin = bool(options) and self.shown.chosen is not None and bool(options[self._chosen_card()].gin)
             return bool(options) and not gin if action == "discard" else gin
-        if action in ("choose", "pick"):
+        if action in ("choose", "pick", "click"):
             return bool(options)
         if action == "knock":
             return best_knock(options) is not None
@@ -310,12 +310,10 @@ class PlayApp(TableApp):
         self.shown.notice = f"{event.key} has no meaning here: ? shows the keys."
         self._show()
 
-    def on_card_place_clicked(self, event: CardPlace.Clicked) -> None:
+    def action_click(self, place: int) -> None:
         """Choose the clicked card; a second click acts as Enter."""
-        if not self.check_action("pick", ()):
-            return
-        if self.shown.chosen != event.place:
-            self.action_pick(event.place)
+        if self.shown.chosen != place:
+            self.action_pick(place)
         elif self.check_action("gin", ()):
             self.action_gin()
         else:

@@ -8,8 +8,6 @@ from typing import Any
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
-from textual.events import Click
-from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -36,13 +34,6 @@ KEYS = "1234567890-"
 
 class CardPlace(Widget):
     """A place in the player's hand, with its card and the key that chooses it."""
-
-    class Clicked(Message):
-        """The player clicked on a card."""
-
-        def __init__(self, place: int) -> None:
-            super().__init__()
-            self.place = place
 
     def __init__(self, place: int, letters: bool) -> None:
         super().__init__(classes="card")
@@ -73,14 +64,14 @@ class CardPlace(Widget):
         lines = draw.card_lines(card, last, self._letters, new, large)
         return Text("\n").join([*lines, label])
 
-    def on_click(self) -> None:
-        self.post_message(self.Clicked(self.place))
+    async def on_click(self) -> None:
+        await self.run_action(f"app.click({self.place})")
 
 
 class Pile(Static):
     """The stock or the upcard; a click runs the action with the name of its id."""
 
-    async def on_click(self, event: Click) -> None:
+    async def on_click(self) -> None:
         await self.run_action(f"app.{self.id}")
 
 

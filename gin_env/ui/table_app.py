@@ -16,7 +16,6 @@ try:
     from textual.app import App, ComposeResult
     from textual.binding import Binding
     from textual.containers import Container, VerticalScroll
-    from textual.events import Click, Resize
     from textual.screen import ModalScreen
     from textual.widgets import Footer, OptionList, Static
 except ImportError as error:
@@ -145,7 +144,7 @@ class TableApp(App[None]):
     def on_mount(self) -> None:
         self._show()
 
-    def on_resize(self, event: Resize) -> None:
+    def on_resize(self) -> None:
         self.call_after_refresh(self._show)  # the new size is valid only then
 
     def _show(self) -> None:
@@ -173,7 +172,7 @@ class Page(ModalScreen[None]):
         with VerticalScroll(classes="dialog"):
             yield Static(self._text + "\n\nEscape goes back to the game.", markup=False)
 
-    def on_click(self, event: Click) -> None:
+    def on_click(self) -> None:
         self.app.pop_screen()
 
 

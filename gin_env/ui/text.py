@@ -111,17 +111,16 @@ def _describe_hand(game: np.void, player: int, viewer: int | None, name: str) ->
     mask = int(game["private"][player]["hand"])
     to_move = public["phase"] != OVER and public["to_move"] == player
     title = name + (" (dealer)" if public["dealer"] == player else "")
-    hand = Hand(title, mask.bit_count(), [], bool(to_move))
     knocker = int(public["knocker"])
-    if viewer not in (None, player) and knocker < 0:
-        return hand
     if knocker >= 0:
-        hand.title += " knocked" if knocker == player else " defends"
-    if knocker == 1 - player and public["outcome"] not in (GIN, BIG_GIN):
-        hand.groups = defence_groups(mask, int(game["private"][knocker]["hand"]))
-        return hand
-    hand.groups = hand_groups(mask)
-    return hand
+        title += " knocked" if knocker == player else " defends"
+    if viewer not in (None, player) and knocker < 0:
+        groups = []
+    elif knocker == 1 - player and public["outcome"] not in (GIN, BIG_GIN):
+        groups = defence_groups(mask, int(game["private"][knocker]["hand"]))
+    else:
+        groups = hand_groups(mask)
+    return Hand(title, mask.bit_count(), groups, bool(to_move))
 
 
 def hand_groups(mask: int) -> list[Group]:
