@@ -9,9 +9,9 @@ memory, its machine switched off) is done again by another.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import BrokenExecutor, Future
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from typing import Literal
 
@@ -129,11 +129,6 @@ class Workers:
         return self._open_pool
 
 
-@contextmanager
-def opened(workers: int | Literal["all"] | Workers) -> Iterator[Workers]:
-    """Yield these workers, or that many new ones, which are closed at the end of the block."""
-    if isinstance(workers, Workers):
-        yield workers
-        return
-    with Workers(workers) as new:
-        yield new
+def opened(workers: int | Literal["all"] | Workers) -> AbstractContextManager[Workers]:
+    """Return a context with these workers, or with that many new ones, which are closed at its end."""
+    return nullcontext(workers) if isinstance(workers, Workers) else Workers(workers)
