@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -151,9 +151,12 @@ def play(
 
 
 @contextmanager
-def _recording(record: Path | None) -> Iterator[Callable[[HumanGame], object] | None]:
+def _recording(record: Path | None) -> Iterator[Callable[[HumanGame], object]]:
     """Yield a function that records a finished game, if there is a file to record it in."""
     from gin_env.records import Recorder
 
-    with nullcontext() if record is None else Recorder(record) as recorder:
-        yield None if recorder is None else lambda game: recorder.add(game.record())
+    if record is None:
+        yield lambda game: None
+        return
+    with Recorder(record) as recorder:
+        yield lambda game: recorder.add(game.record())

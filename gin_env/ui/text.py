@@ -115,7 +115,7 @@ def _describe_hand(game: np.void, player: int, viewer: int | None, name: str) ->
     if knocker >= 0:
         title += " knocked" if knocker == player else " defends"
     if viewer not in (None, player) and knocker < 0:
-        groups = []
+        groups: list[Group] = []
     elif knocker == 1 - player and public["outcome"] not in (GIN, BIG_GIN):
         groups = defence_groups(mask, int(game["private"][knocker]["hand"]))
     else:
