@@ -52,18 +52,11 @@ def to_line(game: GameRecord) -> str:
 
 
 def _hand_as_dict(hand: HandRecord) -> dict[str, Any]:
-    entries: dict[str, Any] = {
-        "dealer": hand.dealer,
-        "scores": hand.scores,
-        "deck": " ".join(map(card_text, hand.deck)),
-        "actions": [act.describe(action) for action in hand.actions],
-        "outcome": hand.outcome,
-        "winner": hand.winner,
-        "knocker": hand.knocker,
-        "points": hand.points,
-        "deadwood": hand.deadwood,
-    }
-    if hand.counted is not None:
+    deck, actions = " ".join(map(card_text, hand.deck)), [act.describe(action) for action in hand.actions]
+    entries = vars(hand) | {"deck": deck, "actions": actions}
+    if hand.counted is None:
+        del entries["counted"]
+    else:
         entries["counted"] = {"winner": hand.counted[0], "points": hand.counted[1]}
     return entries
 

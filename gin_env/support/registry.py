@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, Generic, TypeVar
 
 from gin_env.support.checks import unknown
@@ -49,30 +50,15 @@ class Declaration:
     files_by_parameter: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(eq=False)
 class Registry(Generic[Made]):
-    """The declared bots, or the declared estimators.
+    """The declared bots, or the declared estimators; their modules are in `package`."""
 
-    Parameters
-    ----------
-    package : where their modules are.
-    """
+    package: str
+    declarations: Mapping[str, Declaration]
 
-    def __init__(self, package: str, declarations: Mapping[str, Declaration]) -> None:
-        self.package = package
-        self.declarations = declarations
-
-    def names(
-        self,
-        *,
-        needs_torch: bool | None = None,
-        slow: bool | None = None,
-        only_by_name: bool | None = None,
-        held_out: bool | None = None,
-    ) -> list[str]:
-        """Return the names in order of declaration, or those whose `Declaration` has these values."""
-        wanted = {
-            "needs_torch": needs_torch, "slow": slow, "only_by_name": only_by_name, "held_out": held_out
-        }  # fmt: skip
+    def names(self, **wanted: bool | None) -> list[str]:
+        """Return the names in order of declaration, or those whose `Declaration` has these values, if any."""
         return [
             name
             for name, declared in self.declarations.items()
@@ -122,8 +108,4 @@ class Registry(Generic[Made]):
 
 def import_factory(package: str, factory: str) -> Callable[..., Any]:
     """Return the class or classmethod that a `Declaration.factory` names."""
-    module, _, path = factory.partition(":")
-    found: Any = import_module(f"{package}.{module}")
-    for attribute in path.split("."):
-        found = getattr(found, attribute)
-    return found
+    return resolve_name(f"{package}.{factory}")

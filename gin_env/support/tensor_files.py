@@ -86,14 +86,10 @@ def check_ending(path: str | Path, what: str) -> None:
 def write_tensors(
     path: str | Path, kind: str, version: str, tensors: dict[str, torch.Tensor], metadata: dict[str, Any]
 ) -> None:
-    """Write tensors to a file atomically.
+    """Write tensors to a file atomically; `kind` and `version` are those of a `NetworkFormat`.
 
-    Parameters
-    ----------
-    kind : what the file contains, such as "hand-strength network".
-    version : changes when the meaning of the tensors changes.
-    metadata : provenance of the tensors, serialisable as JSON. ``kind``, ``file_version`` and the release
-        (``version``) are added to it.
+    `metadata` is their provenance, serialisable as JSON. ``kind``, ``file_version`` and the release
+    (``version``) are added to it.
 
     Raises ValueError for tensors that `read_tensors` would refuse; the file is left as it was.
     """

@@ -9,11 +9,10 @@ memory, its machine switched off) is done again by another.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import BrokenExecutor, Future
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
-from types import TracebackType
 from typing import Literal
 
 from gin_env.support.checks import check_integer
@@ -111,14 +110,12 @@ class Workers:
 
     def close(self) -> None:
         """End the processes, or leave the cluster."""
-        self.__exit__(None, None, None)
+        self.__exit__(None)
 
     def __enter__(self) -> Workers:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         pool, self._open_pool = self._open_pool, None
         if pool is not None:
             pool.close(kill=kind is not None)
@@ -132,11 +129,6 @@ class Workers:
         return self._open_pool
 
 
-@contextmanager
-def opened(workers: int | Literal["all"] | Workers) -> Iterator[Workers]:
-    """Yield these workers, or that many new ones, which are closed at the end of the block."""
-    if isinstance(workers, Workers):
-        yield workers
-        return
-    with Workers(workers) as new:
-        yield new
+def opened(workers: int | Literal["all"] | Workers) -> AbstractContextManager[Workers]:
+    """Return a context with these workers, or with that many new ones, which are closed at its end."""
+    return nullcontext(workers) if isinstance(workers, Workers) else Workers(workers)

@@ -7,7 +7,9 @@ networks of values, so it works with any bot. `lines_of` and `why` put the advic
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -32,6 +34,9 @@ from gin_env.ui.visible_table import action_name, card_name, card_names
 
 if TYPE_CHECKING:
     from gin_env.agents.search.rollouts import RolloutPlayers
+
+Made = TypeVar("Made")
+Answered = TypeVar("Answered")
 
 STRONGEST, STRONGEST_WITHOUT_TORCH = "policy", "marjj"
 NUM_WORLDS = 256
@@ -149,18 +154,10 @@ class Adviser:
         win = self._chance(view.rules, int(scores[player]), int(scores[1 - player]), points)
         ahead, error = mean_and_error(win - win[0])
         best = int((ahead - error).argmax())
-        mean, (_, error) = win.mean(axis=1), mean_and_error(win - win[best])
-        order = sorted(range(len(tried)), key=lambda index: (index != best, -mean[index]))
-        return [
-            Move(
-                tried[index],
-                float(mean[index]),
-                float(points[index].mean()),
-                float(error[index]),
-                numbers[tried[index]],
-            )
-            for index in order
-        ]
+        _, error = mean_and_error(win - win[best])
+        columns = (win.mean(axis=1).tolist(), points.mean(axis=1).tolist(), error.tolist())
+        moves = [Move(*row, numbers[row[0]]) for row in zip(tried, *columns, strict=True)]
+        return sorted(moves, key=lambda move: (move.action != tried[best], -move.win))
 
     def chance_to_win(self, rules: Rules, own: int, other: int) -> float:
         """Return the probability of winning the game between two hands, from these scores."""
@@ -200,6 +197,23 @@ class Adviser:
             paid[1] += not paid[1:].any()  # no hand paid points
             self._chances[rules] = chances_to_win(paid, rules.target_score)
         return chances_after(self._chances[rules], own, other, points)
+
+
+class Shared(Generic[Made]):
+    """An adviser or estimator that is made when it is first asked, and answers one question at a time."""
+
+    def __init__(self, make: Callable[[], Made]) -> None:
+        self._make, self._lock = make, threading.Lock()
+        self.made: Made | None = None
+
+    def ask(self, question: Callable[[Made], Answered]) -> Answered:
+        """Return the answer. After an error it is made again, since a program may have ended."""
+        with self._lock:
+            made = self._make() if self.made is None else self.made
+            self.made = None
+            answer = question(made)
+            self.made = made
+            return answer
 
 
 def estimator_of_hand(name: str) -> Estimator:
@@ -259,26 +273,19 @@ def why(
 ) -> str:
     """Return in one sentence why the best move is better than `than`, by default than the next best."""
     best = advice.best
-    if best.action >= KNOCK and best.action < DRAW_STOCK:
-        return _about_knock(advice, opponent)
+    held = f"{opponent} holds about {advice.deadwood:.0f} deadwood"
+    if KNOCK <= best.action < DRAW_STOCK:
+        left = best.numbers.deadwood or 0
+        kept = f"You keep {left}" if left else "Every card is in a meld, nothing can be laid off"
+        return f"{kept}, and {held}."
     other = next((move for move in advice.moves[1:] if than in (None, move.action)), None)
     if best.action in (DRAW_STOCK, DRAW_UPCARD, PASS):
         return _about_draw(advice, view, letters)
     if other is None:
         return "It is the only card to consider."
     if KNOCK <= other.action < DRAW_STOCK:
-        return (
-            f"Playing on is worth more than the knock: {opponent} holds about {advice.deadwood:.0f} deadwood."
-        )
+        return f"Playing on is worth more than the knock: {held}."
     return _about_discard(best, other, view, opponent, letters)
-
-
-def _about_knock(advice: Advice, opponent: str) -> str:
-    left = advice.best.numbers.deadwood or 0
-    held = f"{opponent} holds about {advice.deadwood:.0f} deadwood"
-    if left == 0:
-        return f"Every card is in a meld, nothing can be laid off, and {held}."
-    return f"You keep {left}, and {held}."
 
 
 def _about_draw(advice: Advice, view: PlayerView, letters: bool) -> str:

@@ -19,7 +19,6 @@ from gin_env.ui.review import player_names
 
 LAST_SECONDS = 5.0
 """Minimum duration of the last picture, in seconds, before the GIF starts again."""
-_COLOURS = 256
 
 
 def hand_pictures(
@@ -76,7 +75,7 @@ def as_gif(pictures: Sequence[np.ndarray], seconds: float = 1.0) -> bytes:
     if not len(pictures):
         raise ValueError("a GIF needs at least one picture")
     chosen = np.concatenate([pictures[0], pictures[len(pictures) // 2], pictures[-1]])
-    palette = Image.fromarray(chosen).quantize(_COLOURS, dither=Image.Dither.NONE)
+    palette = Image.fromarray(chosen).quantize(dither=Image.Dither.NONE)
     frames = [Image.fromarray(one).quantize(palette=palette, dither=Image.Dither.NONE) for one in pictures]
     milliseconds = [round(1000 * seconds)] * len(frames)
     milliseconds[-1] = round(1000 * max(seconds, LAST_SECONDS))

@@ -65,9 +65,7 @@ def choices(view: PlayerView, estimator: str | Estimator | None = None) -> list[
         raise ValueError(
             "the player of the view must be to move; the hand is over, or the other player is to move"
         )
-    risks = None
-    if estimator is not None:
-        risks = discard_risks(resolve(estimator).estimate(view))[0]
+    risks = None if estimator is None else discard_risks(resolve(estimator).estimate(view))[0]
     public = view.array["public"][0]
     if public["phase"] == STOCK_ONLY:
         return [RankedChoice(DRAW_STOCK)]
@@ -128,12 +126,11 @@ def explanation(
     for choice in sorted(choices, key=order):
         knock = None if choice.knock_chance is None else f"{100 * choice.knock_chance:.0f} %"
         risk = None if choice.risk is None else f"{choice.risk:.2f}"
-        row = [describe(choice.action)]
-        row += map(_text, (choice.deadwood, choice.outs, knock, choice.gin_outs, choice.danger))
-        row += [_text(risk)] if with_risk else []
+        row = [describe(choice.action), choice.deadwood, choice.outs, knock, choice.gin_outs, choice.danger]
+        row += [risk] if with_risk else []
         row += [_number(worth[choice.action], "{:+.1f}", 1) for worth in values.values()]
         row += [_number(share[choice.action], "{:.1f} %", 100) for share in chances.values()]
-        rows.append(row)
+        rows.append([NONE if cell is None else str(cell) for cell in row])
     return table(header, rows, left=(0,))
 
 
@@ -159,9 +156,5 @@ def bots_text(played: Mapping[str, int]) -> str:
     return "\n".join(lines)
 
 
-def _text(value: object) -> str:
-    return NONE if value is None else str(value)
-
-
-def _number(value: float, form: str, scale: int) -> str:
-    return NONE if np.isnan(value) else form.format(scale * value)
+def _number(value: float, form: str, scale: int) -> str | None:
+    return None if np.isnan(value) else form.format(scale * value)

@@ -99,12 +99,10 @@ class HumanGame:
 
     @property
     def waits_for_person(self) -> bool:
-        """Whether the person has to act in the hand."""
         return not self._hand.done[0] and int(self._hand.to_move()[0]) == PERSON
 
     @property
     def waits_for_bot(self) -> bool:
-        """Whether the bot has to act in the hand."""
         return not self._hand.done[0] and int(self._hand.to_move()[0]) == BOT
 
     def legal(self) -> list[int]:
@@ -173,11 +171,9 @@ class HumanGame:
         actions = self.actions[: own[-1]]
         self._start()
         for action in actions:
+            self._play(action)
             if self.ended is not None:
                 self.next_hand()
-            self._play(action)
-        if self.ended is not None:
-            self.next_hand()
 
     def record(self) -> GameRecord:
         """Return the game so far as a record of `gin_env.records`, up to the current or just ended hand."""

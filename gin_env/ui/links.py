@@ -11,13 +11,14 @@ import re
 from string import ascii_letters
 from urllib.parse import quote, unquote
 
-from gin_env.game.actions import DRAW_STOCK, KNOCK
 from gin_env.game.rules import Rules
 from gin_env.records import GameRecord, HandRecord, Player, RecordError
 from gin_env.records.games import with_end
 
 VERSION = "1"
 MAX_LENGTH = 4000
+_ACTIONS = [*ascii_letters, *(f"-{letter}" for letter in ascii_letters), "0", "1", "2"]
+"""Texts of the actions, by action id."""
 _ACTION = re.compile(r"-?[A-Za-z]|[012]")
 
 
@@ -26,17 +27,11 @@ def link_of(game: GameRecord, hand: int) -> str:
     record = game.hands[hand]
     start = f"{record.dealer}-{record.scores[0]}-{record.scores[1]}"
     deck = "".join(ascii_letters[card] for card in record.deck)
-    actions = "".join(map(_letters, record.actions))
+    actions = "".join(_ACTIONS[action] for action in record.actions)
     text = ".".join(
         [VERSION, deck, start, actions, "~".join(_quoted(player.name) for player in game.players)]
     )
     return text if game.rules == Rules() else f"{text}.{_quoted(game.rules.text)}"
-
-
-def _letters(action: int) -> str:
-    if action >= DRAW_STOCK:
-        return str(action - DRAW_STOCK)
-    return f"-{ascii_letters[action - KNOCK]}" if action >= KNOCK else ascii_letters[action]
 
 
 def _quoted(text: str) -> str:
@@ -61,19 +56,13 @@ def hand_of(link: str) -> GameRecord:
             dealer,
             (scores[0], scores[1]),
             tuple(ascii_letters.index(letter) for letter in deck),
-            tuple(map(_action, _ACTION.findall(actions))),
+            tuple(map(_ACTIONS.index, _ACTION.findall(actions))),
         )
         found = Rules.parse(unquote(rules[0])) if rules else Rules()
         game = GameRecord((first, second), (with_end(record, found),), found, episode="hand")
         game.check()
     except (ValueError, IndexError) as error:
         raise RecordError(f"not the address of a hand: {error}") from error
-    if "".join(map(_letters, record.actions)) != actions:
+    if "".join(_ACTIONS[action] for action in record.actions) != actions:
         raise RecordError("not the address of a hand: its actions are damaged")
     return game
-
-
-def _action(letters: str) -> int:
-    if letters in "012":
-        return DRAW_STOCK + int(letters)
-    return ascii_letters.index(letters[-1]) + KNOCK * letters.startswith("-")

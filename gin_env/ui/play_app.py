@@ -22,7 +22,7 @@ from textual.binding import Binding  # isort: skip
 from textual.events import Key  # isort: skip
 from textual.timer import Timer  # isort: skip
 
-from gin_env.ui.play_view import CardPlace, PlayView
+from gin_env.ui.play_view import PlayView
 
 KEYS = """\
 Keys (or click on stock, upcard, cards and the words below):
@@ -103,7 +103,6 @@ class PlayApp(TableApp):
 
     @property
     def game(self) -> HumanGame:
-        """The game that is played."""
         return self.shown.game
 
     def on_mount(self) -> None:
@@ -216,16 +215,16 @@ class PlayApp(TableApp):
             return not self.check_action(str(parameters[0]), ())
         if action == "next":
             return at_end
-        if action in ("stock", "upcard", "pass", "hint", "belief") and at_end:
-            return False
-        legal = self.game.legal()
-        if action in ("stock", "upcard", "pass"):
-            return {"stock": DRAW_STOCK, "upcard": DRAW_UPCARD, "pass": PASS}[action] in legal
+        if action in ("hint", "belief"):
+            return not at_end
+        draws = {"stock": DRAW_STOCK, "upcard": DRAW_UPCARD, "pass": PASS}
+        if action in draws:
+            return draws[action] in self.game.legal()
         options = discard_options(self.game.view)
         if action in ("gin", "without_gin", "discard"):
             gin = bool(options) and self.shown.chosen is not None and bool(options[self._chosen_card()].gin)
             return bool(options) and not gin if action == "discard" else gin
-        if action in ("choose", "pick"):
+        if action in ("choose", "pick", "click"):
             return bool(options)
         if action == "knock":
             return best_knock(options) is not None
@@ -249,7 +248,6 @@ class PlayApp(TableApp):
         self._act(PASS)
 
     def action_explain(self, action: str) -> None:
-        """Show why an action is not possible now."""
         self.shown.notice = self._why_not(action)
         self._show()
 
@@ -301,7 +299,6 @@ class PlayApp(TableApp):
         self.action_pick((start + step) % count)
 
     def action_pick(self, place: int) -> None:
-        """Choose the card at a place of the hand."""
         self.shown.notice = ""
         self.shown.chosen = place
         self._show()
@@ -313,19 +310,16 @@ class PlayApp(TableApp):
         self.shown.notice = f"{event.key} has no meaning here: ? shows the keys."
         self._show()
 
-    def on_card_place_clicked(self, event: CardPlace.Clicked) -> None:
+    def action_click(self, place: int) -> None:
         """Choose the clicked card; a second click acts as Enter."""
-        if not self.check_action("pick", ()):
-            return
-        if self.shown.chosen != event.place:
-            self.action_pick(event.place)
+        if self.shown.chosen != place:
+            self.action_pick(place)
         elif self.check_action("gin", ()):
             self.action_gin()
         else:
             self.action_discard()
 
     def action_next(self) -> None:
-        """Start the next hand or a new game."""
         if self.game.is_over:
             self.shown.game, self._acted = self.game.another(), False
         else:

@@ -145,9 +145,8 @@ def their_hand(table: VisibleTable, opponent: str, letters: bool, boxes: bool, l
 
 def stock_drawing(table: VisibleTable, boxes: bool, large: bool = False) -> Text:
     """Return the stock with its number of cards."""
-    if not boxes:
-        return Text(f"Stock {table.stock}")
-    return Text("\n").join([Text(f"Stock {table.stock}"), side_by_side([back_lines(True, large)])])
+    title = Text(f"Stock {table.stock}")
+    return Text("\n").join([title, *back_lines(True, large)]) if boxes else title
 
 
 def upcard_drawing(table: VisibleTable, letters: bool, boxes: bool, large: bool = False) -> Text:
@@ -252,15 +251,13 @@ def belief_and_truth(
     belief: HeatMap, hand: int, heading: str, wide: bool, truth: str = "what was held"
 ) -> Text:
     """Return a belief and the actual hand, side by side if `wide`, otherwise below each other."""
-    left, right = heat_cells(belief).split("\n"), truth_lines(hand).split("\n")
+    cells, held = heat_cells(belief), truth_lines(hand)
     if not wide:
-        return Text("\n").join(
-            [Text(heading, "bold"), *left, Text(truth[0].upper() + truth[1:], "bold"), *right]
-        )
+        truth = truth[0].upper() + truth[1:]
+        return Text("\n").join([Text(heading, "bold"), cells, Text(truth, "bold"), held])
     lines = [Text(f"{short_name(heading, 42):43}{truth}", "bold")]
-    return Text("\n").join(
-        lines + [first + Text("  ") + second for first, second in zip(left, right, strict=True)]
-    )
+    rows = zip(cells.split("\n"), held.split("\n"), strict=True)
+    return Text("\n").join(lines + [first + Text("  ") + second for first, second in rows])
 
 
 def heat_style(per_cent: int) -> Style:

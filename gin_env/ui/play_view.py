@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
-from textual.events import Click
-from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -19,7 +18,7 @@ from gin_env.ui.human_game import PERSON, HumanGame
 from gin_env.ui.reveal import describe_showdown, game_result
 from gin_env.ui.review import HandReview, review_hand, review_text
 from gin_env.ui.statistics import Statistics
-from gin_env.ui.table_app import ADVISER, WIDE, TableView
+from gin_env.ui.table_app import WIDE, TableView
 from gin_env.ui.visible_table import (
     VisibleTable,
     best_knock,
@@ -29,29 +28,18 @@ from gin_env.ui.visible_table import (
     visible_table,
 )
 
-PLACES = 11
+KEYS = "1234567890-"
+"""Keys that choose a card, by its place in the hand."""
 
 
 class CardPlace(Widget):
     """A place in the player's hand, with its card and the key that chooses it."""
-
-    class Clicked(Message):
-        """The player clicked on a card."""
-
-        def __init__(self, place: int) -> None:
-            super().__init__()
-            self.place = place
 
     def __init__(self, place: int, letters: bool) -> None:
         super().__init__(classes="card")
         self.place = place
         self._letters = letters
         self._shown: Any = (-1, *[False] * 6)  # no card yet
-
-    @property
-    def key(self) -> str:
-        """The key that chooses this card: 1 to 9, 0, minus."""
-        return "1234567890-"[self.place]
 
     def show(
         self, card: int, first: bool, last: bool, new: bool, chosen: bool, boxes: bool, large: bool = False
@@ -68,7 +56,7 @@ class CardPlace(Widget):
 
     def render(self) -> Text:
         card, _, last, new, chosen, _, large = self._shown
-        label = Text(f" {'▲▲' if chosen else self.key}", f"bold {draw.GOLD}" if chosen else draw.PALE)
+        label = Text(f" {'▲▲' if chosen else KEYS[self.place]}", f"bold {draw.GOLD}" if chosen else draw.PALE)
         if self.size.height <= 2:
             mark = ">" if chosen else "*" if new else " "
             line = draw.card_in_line(card, mark, self._letters, chosen)
@@ -76,19 +64,15 @@ class CardPlace(Widget):
         lines = draw.card_lines(card, last, self._letters, new, large)
         return Text("\n").join([*lines, label])
 
-    def on_click(self) -> None:
-        self.post_message(self.Clicked(self.place))
+    async def on_click(self) -> None:
+        await self.run_action(f"app.click({self.place})")
 
 
 class Pile(Static):
-    """The stock or the upcard; a click runs the action of that name."""
+    """The stock or the upcard; a click runs the action with the name of its id."""
 
-    def __init__(self, action: str, id: str) -> None:
-        super().__init__(id=id)
-        self._action = action
-
-    async def on_click(self, event: Click) -> None:
-        await self.run_action(f"app.{self._action}")
+    async def on_click(self) -> None:
+        await self.run_action(f"app.{self.id}")
 
 
 class PlayView(TableView):
@@ -127,12 +111,12 @@ class PlayView(TableView):
             with Vertical(id="left"):
                 yield Static(id="theirs")
                 with Container(id="middle"):
-                    yield Pile("stock", id="stock")
-                    yield Pile("upcard", id="upcard")
+                    yield Pile(id="stock")
+                    yield Pile(id="upcard")
                     yield Static(id="pile")
                 yield Static(id="mine-title", markup=False)
                 with Container(id="mine"):
-                    for place in range(PLACES):
+                    for place in range(len(KEYS)):
                         yield CardPlace(place, self.letters)
                 yield Static(id="captions")
                 yield Static(id="prompt", markup=False)
@@ -179,12 +163,13 @@ class PlayView(TableView):
         self._write("log", draw.turn_lines(table, opponent))
         self._write("sheet", draw.sheet_lines(self.game.record(), opponent) if large else "")
         self._show_hint(table)
-        belief = self._belief(self.game.view) if self.belief_on else ""
-        if not isinstance(belief, str):
+        belief: Any = ""
+        if self.belief_on:
             heading = Text("What they may hold, per cent", "bold")
-            self._write("belief", Text("\n").join([heading, draw.heat_cells(belief)]))
-        else:
-            self._write("belief", belief)
+            belief = self._belief(
+                self.game.view, lambda belief: Text("\n").join([heading, draw.heat_cells(belief)])
+            )
+        self._write("belief", belief)
         turns = self.query_one("#turns", VerticalScroll)
         self.call_after_refresh(turns.scroll_end, animate=False)  # once the hint has its height
 
@@ -210,13 +195,9 @@ class PlayView(TableView):
                 f"\nAgainst {opponent}: {self.statistics.against(self.game.opponent).text}.", draw.PALE
             )
         text.append(f"\n\n{self._review()}")
-        belief = self._belief(self.game.view)
-        text.append("\n\n")
-        if isinstance(belief, str):
-            text.append(belief)
-        else:
-            heading = "What you could believe, per cent"
-            text.append(draw.belief_and_truth(belief, hands[1], heading, width >= WIDE))
+        heading = "What you could believe, per cent"
+        both = partial(draw.belief_and_truth, hand=hands[1], heading=heading, wide=width >= WIDE)
+        text.append("\n\n").append(self._belief(self.game.view, both))
         self._write("end-text", text)
 
     def _said(self, table: VisibleTable, cards: list[int], two_lines: bool) -> str:
@@ -258,7 +239,7 @@ class PlayView(TableView):
             reviews = [self._reviews[record.hands[hand]] for hand in hands]
             return review_text(record, reviews, adviser.label, letters=self.letters)
 
-        found = self._think(ADVISER, game.view, compute)
+        found = self._think(self._adviser, game.view, compute)
         if found is None:
             return "Your choices are played out ..."
         return f"There is no review: {found}" if isinstance(found, Exception) else str(found)

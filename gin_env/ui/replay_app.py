@@ -125,18 +125,18 @@ class ReplayApp(TableApp):
         ]
         header = ["step", "hand", "player", "played", "better", "lost"]
         heading, *lines = table(header, rows, left=(2, 3, 4)).split("\n")
-        here = lines[places.index(self.shown.place)] if self.shown.place in places else lines[0]
+        here = places.index(self.shown.place) if self.shown.place in places else 0
         totals = [
             summary(totals_of([one for one in self.shown.reviews if one.player == player]), names[player])
             for player in self.shown.players
         ]
 
-        def chosen(line: str | None) -> None:
-            if line is not None:
-                self._rank = lines.index(line)
-                self.action_go_to(places[self._rank])
+        def go_to(rank: int | None) -> None:
+            if rank is not None:
+                self._rank = rank
+                self.action_go_to(places[rank])
 
-        self.push_screen(ChoiceDialog("\n".join([*totals, "", f"  {heading}"]), lines, here), chosen)
+        self.push_screen(ChoiceDialog("\n".join([*totals, "", f"  {heading}"]), lines, here), go_to)
 
     def action_viewer(self) -> None:
         """Show the belief of the player to move, of player 0, or of player 1."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from rich.style import Style
 from rich.text import Text
@@ -14,9 +15,10 @@ from textual.widgets import Static
 from gin_env.game.cards import NUM_CARDS
 from gin_env.records import GameRecord, Position
 from gin_env.ui import play_drawing as draw
+from gin_env.ui.adviser import Adviser
 from gin_env.ui.reveal import describe_showdown
 from gin_env.ui.review import HandReview, counted, game_title, mistakes_of, names_as_recorded, review_hand
-from gin_env.ui.table_app import ADVISER, TableView
+from gin_env.ui.table_app import TableView
 from gin_env.ui.visible_table import Turn, VisibleTable, action_name, both_turns, visible_table
 
 NAME_WIDTH = 14
@@ -70,7 +72,6 @@ class ReplayView(TableView):
 
     @property
     def position(self) -> Position:
-        """The position that is shown."""
         return self.positions[self.place]
 
     def compose(self) -> ComposeResult:
@@ -144,15 +145,12 @@ class ReplayView(TableView):
         if not self.belief_on:
             return
         viewer = self.position.player if self.viewer is None else self.viewer
-        belief = self._belief(self.position.view(viewer))
-        if isinstance(belief, str):
-            self._write("belief", belief)
-            return
         hand = int(self.position.state["private"]["hand"][0][1 - viewer])
         heading = f"What {self.names[viewer]} can believe, per cent"
         truth = f"what {self.names[1 - viewer]} holds"
         wide = self.app.size.width >= HEAT_AND_TRUTH
-        self._write("belief", draw.belief_and_truth(belief, hand, heading, wide, truth))
+        both = partial(draw.belief_and_truth, hand=hand, heading=heading, wide=wide, truth=truth)
+        self._write("belief", self._belief(self.position.view(viewer), both))
 
     def _next_move(self, upcard: int) -> str:
         """Return a description of the move played in this position."""
@@ -196,18 +194,19 @@ class ReplayView(TableView):
 
     def _review_all(self) -> None:
         """Review all hands; runs in a thread."""
+
+        def review(adviser: Adviser) -> list[HandReview]:
+            reviews = []
+            for hand in range(len(self.game.hands)):
+                text = f"Hand {hand + 1} of {len(self.game.hands)} is played out ..."
+                self.app.call_from_thread(self._show_progress, text)
+                for player in self.players:
+                    reviews.append(review_hand(self.game, self.positions, hand, player, adviser))
+            return reviews
+
         found: list[HandReview] | Exception
         try:
-            with self._thinking:
-                adviser = self._adviser_of(ADVISER)
-                found = []
-                for hand in range(len(self.game.hands)):
-                    text = f"Hand {hand + 1} of {len(self.game.hands)} is played out ..."
-                    self.app.call_from_thread(self._show_progress, text)
-                    found += [
-                        review_hand(self.game, self.positions, hand, player, adviser)
-                        for player in self.players
-                    ]
+            found = self._adviser.ask(review)
         except Exception as error:  # a user's own bot can raise anything
             found = error
         self.app.call_from_thread(self._reviewed, found)

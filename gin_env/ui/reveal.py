@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gin_env.game.cards import NUM_RANKS, total_value
+from gin_env.game.cards import NUM_RANKS, mask_of, total_value
 from gin_env.game.engine import final_score, game_is_over
 from gin_env.game.rules import VOID_SAME
 from gin_env.game.state import BIG_GIN, GIN, OUTCOME_NAMES, OVER, UNDERCUT, VOID
 from gin_env.observations.views import PlayerView
 from gin_env.records import GameRecord, HandRecord
-from gin_env.ui.text import Group, defence_groups, hand_groups
+from gin_env.ui.text import Group, by_rank, deadwood_groups, defence_groups, hand_groups
 from gin_env.ui.visible_table import YOU, card_name, card_names
 
 
@@ -193,15 +193,10 @@ def _stages(
         laid = [card for card, _ in done]
         knocking, defending = _with_laid_off(knocker, done), _without(defender, laid)
         if number == 0:
-            everything = sorted((card for group in defender for card in group.cards), key=_by_rank)
-            defending = [Group(everything, "")]
+            defending = [Group(by_rank(mask_of(card for group in defender for card in group.cards)), "")]
         sides = (knocking, defending) if by_me else (defending, knocking)
         stages.append(Stage(text, *sides, laid))
     return stages
-
-
-def _by_rank(card: int) -> tuple[int, int]:
-    return card % NUM_RANKS, card
 
 
 def _with_laid_off(groups: list[Group], moves: list[LayOff]) -> list[Group]:
@@ -217,7 +212,4 @@ def _without(groups: list[Group], laid: list[int]) -> list[Group]:
     """Return the defender's groups; cards not laid off yet are among the deadwood."""
     melds = [group for group in groups if group.caption in ("set", "run")]
     loose = [card for group in groups if group not in melds for card in group.cards if card not in laid]
-    if not loose:
-        return melds
-    points = int(total_value(sum(1 << card for card in loose)))
-    return [*melds, Group(sorted(loose, key=_by_rank), f"deadwood {points}")]
+    return melds + deadwood_groups(mask_of(loose))

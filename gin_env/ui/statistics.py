@@ -84,12 +84,9 @@ class Statistics:
         tally = self._tallies.setdefault(game.opponent, OpponentTally())
         record = game.record()
         last = record.hands[-1]
-        if last.winner is None:
-            tally.hands_void += 1
-        elif last.winner == 0:
-            tally.hands_won += 1
-        else:
-            tally.hands_lost += 1
+        tally.hands_void += last.winner is None
+        tally.hands_won += last.winner == 0
+        tally.hands_lost += last.winner == 1
         paid = 0 if last.winner is None else last.points * (1 - 2 * last.winner)
         tally.points = [*tally.points, paid][-MAX_KEPT:]
         tally.games_won += record.winner == 0

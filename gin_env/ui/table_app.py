@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 from rich.text import Text
 
 from gin_env.observations.views import PlayerView
-from gin_env.ui.adviser import Adviser, estimator_of_hand
+from gin_env.ui.adviser import Adviser, Shared, estimator_of_hand
 from gin_env.ui.play_drawing import advice_lines
 from gin_env.ui.visible_table import HeatMap, heat_map
 
@@ -17,7 +16,6 @@ try:
     from textual.app import App, ComposeResult
     from textual.binding import Binding
     from textual.containers import Container, VerticalScroll
-    from textual.events import Click, Resize
     from textual.screen import ModalScreen
     from textual.widgets import Footer, OptionList, Static
 except ImportError as error:
@@ -31,10 +29,11 @@ LOW = 18
 """Minimum number of lines for the keys and captions below the cards."""
 NARROWEST, LOWEST = 48, 13
 """Minimum columns and lines; a smaller screen shows only a request to enlarge it."""
-
-
-ADVISER, ESTIMATOR = "adviser", "estimator"
 MAX_ANSWERS = 5_000
+
+
+Question = tuple[Shared[Any], bytes]
+"""An adviser or estimator, and the view that it is asked about."""
 
 
 class TableView(Container):
@@ -53,10 +52,10 @@ class TableView(Container):
         self.estimator, self.belief_on = estimator, False
         self.letters = letters
         self._written: dict[str, Any] = {}
-        self._thinking = threading.Lock()
-        self._advisers: dict[str, Any] = {}
-        self._answers: dict[tuple[str, bytes], Any] = {}
-        self.asked: set[tuple[str, bytes]] = set()
+        self._adviser = Shared(lambda: Adviser(hint_bot))
+        self._estimator = Shared(lambda: estimator_of_hand(estimator))
+        self._answers: dict[Question, Any] = {}
+        self.asked: set[Question] = set()
 
     def show(self) -> None:
         """Redraw what has changed."""
@@ -76,53 +75,44 @@ class TableView(Container):
 
     def _hint(self, view: PlayerView, opponent: str, played: int | None = None) -> Text:
         """Return the best moves, with the one that was played, or why there are none."""
-        advice = self._think(ADVISER, view, lambda adviser: adviser.advise(view, played))
+        advice = self._think(self._adviser, view, lambda adviser: adviser.advise(view, played))
         if advice is None:
             return Text("The moves are played out ...")
         if isinstance(advice, Exception):
             return Text(f"There is no hint: {advice}")
         return advice_lines(advice, view, opponent, self.letters, played)
 
-    def _belief(self, view: PlayerView) -> HeatMap | str:
-        """Return the belief about the other hand, or a sentence with the reason why there is none."""
-        chances = self._think(ESTIMATOR, view, lambda estimator: estimator.estimate(view)[0].tolist())
+    def _belief(self, view: PlayerView, drawing: Callable[[HeatMap], Text]) -> Text:
+        """Return the drawing of the belief about the other hand, or why there is none."""
+        chances = self._think(self._estimator, view, lambda one: one.estimate(view)[0].tolist())
         if chances is None:
-            return "The chances are worked out ..."
+            return Text("The chances are worked out ...")
         if isinstance(chances, Exception):
-            return f"There are no chances: {chances}"
-        return heat_map(chances, self.letters)
+            return Text(f"There are no chances: {chances}")
+        return drawing(heat_map(chances, self.letters))
 
-    def _think(self, kind: str, view: PlayerView, compute: Callable[[Any], Any]) -> Any:
+    def _think(self, source: Shared[Any], view: PlayerView, compute: Callable[[Any], Any]) -> Any:
         """Return the answer of an adviser or estimator to a view, or None while a thread computes it.
 
         `compute` is called with the adviser or estimator. The screen is redrawn when the answer arrives. If
         the computation fails, its exception is returned.
         """
-        key = (kind, view.array.tobytes())
+        key = (source, view.array.tobytes())
         answer = self._answers.get(key)
         if answer is None and key not in self.asked:
             self.asked.add(key)
             self.run_worker(lambda: self._answer(key, compute), thread=True, exit_on_error=False)
         return answer
 
-    def _adviser_of(self, kind: str) -> Any:
-        """Return the adviser or the estimator, made when it is first asked."""
-        if kind not in self._advisers:
-            made = Adviser(self._hint_bot) if kind == ADVISER else estimator_of_hand(self.estimator)
-            self._advisers[kind] = made
-        return self._advisers[kind]
-
-    def _answer(self, key: tuple[str, bytes], compute: Callable[[Any], Any]) -> None:
-        """Compute an answer; runs in a thread, one question at a time."""
+    def _answer(self, key: Question, compute: Callable[[Any], Any]) -> None:
+        """Compute an answer; runs in a thread."""
         try:
-            with self._thinking:
-                answer = compute(self._adviser_of(key[0]))
+            answer = key[0].ask(compute)
         except Exception as error:  # a user's own bot can raise anything
             answer = error
-            self._advisers.pop(key[0], None)  # a program that has ended would never answer again
         self.app.call_from_thread(self._received, key, answer)
 
-    def _received(self, key: tuple[str, bytes], answer: Any) -> None:
+    def _received(self, key: Question, answer: Any) -> None:
         if len(self._answers) > MAX_ANSWERS:
             self._answers.clear()
         self.asked.discard(key)
@@ -154,7 +144,7 @@ class TableApp(App[None]):
     def on_mount(self) -> None:
         self._show()
 
-    def on_resize(self, event: Resize) -> None:
+    def on_resize(self) -> None:
         self.call_after_refresh(self._show)  # the new size is valid only then
 
     def _show(self) -> None:
@@ -182,16 +172,16 @@ class Page(ModalScreen[None]):
         with VerticalScroll(classes="dialog"):
             yield Static(self._text + "\n\nEscape goes back to the game.", markup=False)
 
-    def on_click(self, event: Click) -> None:
+    def on_click(self) -> None:
         self.app.pop_screen()
 
 
-class ChoiceDialog(ModalScreen[str | None]):
-    """A dialog that returns one of several names, or None if the player cancels."""
+class ChoiceDialog(ModalScreen[int | None]):
+    """A dialog that returns the index of one of several names, or None if the player cancels."""
 
     BINDINGS = [Binding("escape,q", "dismiss", "Back")]  # noqa: RUF012
 
-    def __init__(self, question: str, names: list[str], chosen: str) -> None:
+    def __init__(self, question: str, names: list[str], chosen: int) -> None:
         super().__init__()
         self._question, self._names, self._chosen = question, names, chosen
 
@@ -202,8 +192,8 @@ class ChoiceDialog(ModalScreen[str | None]):
 
     def on_mount(self) -> None:
         options = self.query_one(OptionList)
-        options.highlighted = self._names.index(self._chosen) if self._chosen in self._names else 0
+        options.highlighted = self._chosen
         options.focus()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self._names[event.option_index])
+        self.dismiss(event.option_index)

@@ -111,17 +111,16 @@ def _describe_hand(game: np.void, player: int, viewer: int | None, name: str) ->
     mask = int(game["private"][player]["hand"])
     to_move = public["phase"] != OVER and public["to_move"] == player
     title = name + (" (dealer)" if public["dealer"] == player else "")
-    hand = Hand(title, mask.bit_count(), [], bool(to_move))
     knocker = int(public["knocker"])
-    if viewer not in (None, player) and knocker < 0:
-        return hand
     if knocker >= 0:
-        hand.title += " knocked" if knocker == player else " defends"
-    if knocker == 1 - player and public["outcome"] not in (GIN, BIG_GIN):
-        hand.groups = defence_groups(mask, int(game["private"][knocker]["hand"]))
-        return hand
-    hand.groups = hand_groups(mask)
-    return hand
+        title += " knocked" if knocker == player else " defends"
+    if viewer not in (None, player) and knocker < 0:
+        groups: list[Group] = []
+    elif knocker == 1 - player and public["outcome"] not in (GIN, BIG_GIN):
+        groups = defence_groups(mask, int(game["private"][knocker]["hand"]))
+    else:
+        groups = hand_groups(mask)
+    return Hand(title, mask.bit_count(), groups, bool(to_move))
 
 
 def hand_groups(mask: int) -> list[Group]:
@@ -145,11 +144,17 @@ def _groups(mask: int, sets: int, runs: int, laid_off: int = 0) -> list[Group]:
     groups += [Group(meld, "run") for meld in split_runs(runs)]
     if laid_off:
         groups.append(Group(cards_of(laid_off), "laid off"))
-    left = mask & ~sets & ~runs & ~laid_off
-    if left:
-        cards = sorted(cards_of(left), key=lambda card: (card % NUM_RANKS, card))
-        groups.append(Group(cards, f"deadwood {int(total_value(left))}"))
-    return groups
+    return groups + deadwood_groups(mask & ~sets & ~runs & ~laid_off)
+
+
+def deadwood_groups(mask: int) -> list[Group]:
+    """Return the deadwood as a group of its own; no group without deadwood."""
+    return [Group(by_rank(mask), f"deadwood {int(total_value(mask))}")] if mask else []
+
+
+def by_rank(mask: int) -> list[int]:
+    """Return the cards of a mask in the order of their ranks."""
+    return sorted(cards_of(mask), key=lambda card: (card % NUM_RANKS, card))
 
 
 def discard_pile(first_upcard: int, events: list[Event]) -> list[int]:

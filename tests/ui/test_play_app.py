@@ -390,7 +390,9 @@ def test_any_error_of_a_hint_or_belief_is_shown(monkeypatch, key):
         await press(app, pilot, key)
         assert "gin-env[train]" in text_of(app)
         assert "[/tmp/x]" in text_of(app)
-        assert not app.shown._advisers, "it is made again for the next question"
+        assert app.shown._adviser.made is app.shown._estimator.made is None, (
+            "it is made again for the next question"
+        )
 
     on_screen(steps)
 

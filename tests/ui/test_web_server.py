@@ -212,7 +212,7 @@ def test_options_of_the_server_reach_its_answers():
     one.ask("hint")
     one.play(lambda table: table["end"])
     one.ask("review", hand=1)
-    assert [each._adviser.bot for each in (one.api._hints, one.api._reviews)] == ["tonic"] * 2
+    assert [each.made.bot for each in (one.api._hints, one.api._reviews)] == ["tonic"] * 2
 
 
 def test_score_sheet_lists_the_previous_hands():

@@ -31,10 +31,11 @@ try:
     from starlette.concurrency import run_in_threadpool
     from starlette.datastructures import Headers
     from starlette.middleware import Middleware
+    from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
     from starlette.requests import ClientDisconnect, Request
     from starlette.responses import JSONResponse, PlainTextResponse, Response
     from starlette.routing import Route
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from starlette.types import ASGIApp
     from uvicorn.protocols.http.h11_impl import H11Protocol
 except ImportError as error:
     raise ImportError('playing in the browser needs Starlette: pip install "gin-env[play]"') from error
@@ -69,13 +70,9 @@ LOOPBACK_HEADERS = {"Cross-Origin-Opener-Policy": "same-origin"}
 def create_app(api: TableApi, host: str = "127.0.0.1") -> Starlette:
     """Return the application: pages, the sheet of cards, and the requests that `api` answers."""
     page = "replay.html" if api.recorded is not None else "index.html"
-    routes = [
-        Route("/", _file(page)),
-        Route("/replay", _file("replay.html")),
-        Route("/puzzle", _file("puzzle.html")),
-        Route("/board", _file("board.html")),
-        Route("/cards.svg", _content(card_sheet(), "image/svg+xml")),
-    ]
+    pages = {"/": page, "/replay": "replay.html", "/puzzle": "puzzle.html", "/board": "board.html"}
+    routes = [Route(path, _file(name)) for path, name in pages.items()]
+    routes.append(Route("/cards.svg", _content(card_sheet(), "image/svg+xml")))
     routes += [
         Route(f"/{path.name}", _file(path.name)) for path in STATIC.iterdir() if path.suffix != ".html"
     ]
@@ -210,7 +207,7 @@ def _answer(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
 # --- Checks of requests --------------------------------------------------------------------------------
 
 
-class Guard:
+class Guard(BaseHTTPMiddleware):
     """Middleware that refuses foreign hosts and origins and large bodies, and adds HEADERS.
 
     Parameters
@@ -220,25 +217,19 @@ class Guard:
     """
 
     def __init__(self, app: ASGIApp, host: str) -> None:
-        self._app, self._host = app, host
-        headers = HEADERS | (LOOPBACK_HEADERS if host in LOOPBACK else {})
-        self._headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+        super().__init__(app)
+        self._host = host
+        self._headers = HEADERS | (LOOPBACK_HEADERS if host in LOOPBACK else {})
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            return  # no WebSockets, no lifespan
-
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", ()), *self._headers]
-            await send(message)
-
-        refusal = self._refusal(scope["method"], Headers(scope=scope))
+    async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
+        refusal = self._refusal(request.method, request.headers)
         if refusal is None:
-            await self._app(scope, receive, send_with_headers)
+            response = await call_next(request)
         else:
             status, reason = refusal
-            await PlainTextResponse(reason + "\n", status)(scope, receive, send_with_headers)
+            response = PlainTextResponse(reason + "\n", status)
+        response.headers.update(self._headers)
+        return response
 
     def _refusal(self, method: str, headers: Headers) -> tuple[int, str] | None:
         """Status and reason for a request that is refused."""
@@ -254,10 +245,9 @@ class Guard:
         if method not in ("GET", "HEAD"):
             if not origins:
                 return 403, "a request that changes something needs an Origin"
-            if "transfer-encoding" in headers:  # it overrides the length
-                return 411, "the length of the request is missing"
             length = headers.get("content-length", "")
-            if not length.isascii() or not length.isdigit():
+            # A transfer encoding overrides the length.
+            if "transfer-encoding" in headers or not length.isascii() or not length.isdigit():
                 return 411, "the length of the request is missing"
             if len(length) > 9 or int(length) > MAX_BODY:
                 return 413, f"a request must be at most {MAX_BODY} bytes long"

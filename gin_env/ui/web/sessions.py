@@ -7,6 +7,7 @@ import re
 import secrets
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -33,7 +34,6 @@ class Session:
     """Whether moves can be taken back; such games are not recorded."""
     version: int = 0
     """Changes with every change of the game, so that an action for an earlier table is refused."""
-    used: float = 0.0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -54,7 +54,8 @@ class Sessions:
         opponent: str | None = None,
     ) -> None:
         self._folder, self._finished, self._opponent = folder, finished, opponent
-        self._sessions: dict[str, Session] = {}
+        self._sessions: OrderedDict[str, Session] = OrderedDict()
+        """By token, the one used last at the end."""
         self._lock = threading.Lock()
 
     def start(self, game: HumanGame, practice: bool, token: str | None = None) -> Session:
@@ -74,35 +75,31 @@ class Sessions:
         if not TOKEN.fullmatch(token):
             return None
         with self._lock:
-            session = self._sessions.get(token)
-            if session is not None:
-                session.used = time.monotonic()
-                return session
-        for practice in (False, True):
-            path = self._path(token, practice)
-            if path is not None and path.exists():
+            if token in self._sessions:
+                self._sessions.move_to_end(token)
+                return self._sessions[token]
+        for practice, path in self._saves(token).items():
+            if path.exists():
                 return self._keep(Session(token, HumanGame.load(path, allowed=self._opponent), practice))
         return None
 
     def changed(self, session: Session) -> None:
         """Save a session after a change. Raises OSError if its file cannot be written."""
         session.version += 1
-        path = self._path(session.token, session.practice)
         if session.game.is_over:
             if self._finished is not None and not session.practice:
                 self._finished(session.game)
             self._remove_save(session.token)
-        elif path is not None:
-            session.game.save(path)
+        elif self._folder is not None:
+            session.game.save(self._saves(session.token)[session.practice])
 
     def _keep(self, session: Session) -> Session:
         """Return this session, or the one that another request has just put in its place."""
         with self._lock:
             session = self._sessions.setdefault(session.token, session)
-            session.used = time.monotonic()
+            self._sessions.move_to_end(session.token)
             while len(self._sessions) > MAX_SESSIONS:
-                oldest = min(self._sessions.values(), key=lambda each: each.used)
-                del self._sessions[oldest.token]
+                self._sessions.popitem(last=False)
         self._limit_saves()
         return session
 
@@ -124,14 +121,12 @@ class Sessions:
             path.unlink(missing_ok=True)
 
     def _remove_save(self, token: str) -> None:
-        for practice in (False, True):
-            path = self._path(token, practice)
-            if path is not None:
-                path.unlink(missing_ok=True)
+        for path in self._saves(token).values():
+            path.unlink(missing_ok=True)
 
-    def _path(self, token: str, practice: bool) -> Path | None:
-        """Return the save file of a token; its name does not reveal the token."""
+    def _saves(self, token: str) -> dict[bool, Path]:
+        """Return the save files of a token by `Session.practice`; their names do not reveal the token."""
         if self._folder is None:
-            return None
-        digest = hashlib.sha256(token.encode()).hexdigest()[:20]
-        return self._folder / f"window-{digest}{'-practice' * practice}.json"
+            return {}
+        start = f"window-{hashlib.sha256(token.encode()).hexdigest()[:20]}"
+        return {False: self._folder / f"{start}.json", True: self._folder / f"{start}-practice.json"}

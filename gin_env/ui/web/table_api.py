@@ -10,14 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from gin_env import agents
 from gin_env.game.rules import Rules, check_rules
 from gin_env.game.streams import check_seed
 from gin_env.records import GameRecord, Position
 from gin_env.support.registry import has_torch
-from gin_env.ui.adviser import Adviser, estimator_of_hand
+from gin_env.ui.adviser import Adviser, Shared, estimator_of_hand
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.links import hand_of
 from gin_env.ui.opinions import chosen_actions, position_in_text
@@ -36,7 +36,6 @@ ANYONE = "Player"
 """What a person is called in a hand from a link."""
 MAX_REVIEWS = 200
 """Reviews in memory."""
-Answered = TypeVar("Answered")
 
 
 @dataclass
@@ -72,7 +71,7 @@ class TableApi:
         if self.seed is not None:
             check_seed(self.seed)
         self._sessions = Sessions(self.save_folder, self.finished, self.opponent)
-        self._hints, self._reviews = _SharedAdviser(self.hint_bot), _SharedAdviser(self.hint_bot)
+        self._hints, self._reviews = (Shared(lambda: Adviser(self.hint_bot)) for _ in range(2))
         self._reviewed: dict[tuple[Any, ...], list[HandReview]] = {}
         self.ready = threading.Event()
         """Set once the kernels that a table needs are compiled."""
@@ -144,7 +143,6 @@ class TableApi:
             return 200, self._answer(began)
 
     def table(self, request: Json, token: str) -> Answer:
-        """Return the current table."""
         return self._look(token, lambda session: (200, self._answer(session)))
 
     def act(self, request: Json, token: str) -> Answer:
@@ -166,7 +164,6 @@ class TableApi:
         return self._change(request, token, let_bot_act)
 
     def next_hand(self, request: Json, token: str) -> Answer:
-        """Deal the next hand."""
         return self._change(request, token, lambda session: session.game.next_hand())
 
     def undo(self, request: Json, token: str) -> Answer:
@@ -308,20 +305,3 @@ def _positions(record: GameRecord) -> list[Position]:
 
 _estimator = lru_cache(4)(estimator_of_hand)
 _bot = lru_cache(64)(agents.make)
-
-
-class _SharedAdviser:
-    """An adviser that answers one question at a time and is made when it is first asked."""
-
-    def __init__(self, bot: str | None) -> None:
-        self._bot, self._lock = bot, threading.Lock()
-        self._adviser: Adviser | None = None
-
-    def ask(self, question: Callable[[Adviser], Answered]) -> Answered:
-        """Return the adviser's answer."""
-        with self._lock:
-            adviser = self._adviser or Adviser(self._bot)
-            self._adviser = None  # after an error, a program may have ended: it is made again
-            answer = question(adviser)
-            self._adviser = adviser
-            return answer
