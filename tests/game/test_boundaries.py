@@ -122,45 +122,6 @@ def test_deck_requires_one_existing_game(game):
 
 # --- Records from outside -------------------------------------------------------------------------------
 
-DAMAGE = {
-    "player": lambda view: view.__setitem__("player", 2),
-    "to move": lambda view: view["public"].__setitem__("to_move", -1),
-    "phase": lambda view: view["public"].__setitem__("phase", 9),
-    "history length": lambda view: view["public"].__setitem__("history_length", 60_000),
-    "history": lambda view: view["public"]["history"].__setitem__((slice(None), 0), 250),
-    "third pass": lambda view: (
-        view["public"].__setitem__("history_length", 3),
-        view["public"]["history"].__setitem__((slice(None), slice(1, 3)), 106),
-    ),
-    "upcard": lambda view: view["public"].__setitem__("upcard", 90),
-    "hand size": lambda view: view["private"].__setitem__("hand", 0),
-    "foreign cards": lambda view: view["private"].__setitem__("hand", np.uint64(0x3FF) << np.uint64(54)),
-    "draws": lambda view: view["private"].__setitem__("num_stock_draws", 200),
-    "turn": lambda view: view["public"].__setitem__("turn", 200),
-    "discarded later": lambda view: view["public"].__setitem__("discard_turn", 255),
-    "no rules": lambda view: view["public"]["rules"].__setitem__("ranks", 0),
-    "no target": lambda view: view["public"]["rules"].__setitem__("target_score", 0),
-}
-
-
-@pytest.mark.parametrize("field", DAMAGE)
-def test_damaged_view_is_refused(field):
-    games = started()
-    games.play(games.everyone, np.full(3, 106))
-    records = games.views(games.everyone).array
-    PlayerView(records)
-    DAMAGE[field](records)
-    with pytest.raises(ValueError, match="not a position of a hand"):
-        PlayerView(records)
-
-
-def test_random_bytes_are_refused_as_records():
-    rng = np.random.default_rng(0)
-    with pytest.raises(ValueError, match="not a position of a hand"):
-        PlayerView(np.frombuffer(rng.bytes(4 * VIEW.itemsize), VIEW))
-    with pytest.raises(TypeError, match="VIEW"):
-        PlayerView([])  # type: ignore[arg-type]
-
 
 @pytest.mark.compiled
 def test_view_with_a_changed_bit_is_refused_or_playable():

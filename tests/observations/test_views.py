@@ -10,7 +10,6 @@ from gin_env import cards
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, PASS
 from gin_env.game.rules import Rules
-from gin_env.observations.observation import part
 from gin_env.observations.views import Event, PlayerView
 
 HAND_0, HAND_1 = "2C 3C 4C 5H 6H 7H 9C KS AD 2D", "KH KC JS 8C 8H 4D 5D QD 2S 6S"
@@ -85,31 +84,6 @@ def test_public_card_sets_follow_each_action():
     }
     assert [int(public["discard_turn"][card]) for card in ids("TD QD TS KS")] == [0, 2, 3, 4]
     assert (public["turn"], public["stock_left"]) == (4, 31 - 3)
-
-
-@pytest.mark.parametrize(
-    ("target", "scores", "shares"),
-    [
-        (100, (20, 30), (0.2, 0.3)),
-        (50, (20, 30), (0.4, 0.6)),
-        (250, (20, 30), (0.08, 0.12)),
-        (50, (0, 45), (0, 0.9)),
-        (20, (30, 10), (1, 0.5)),
-    ],
-)
-def test_scores_are_fractions_of_the_target_score(target, scores, shares):
-    table = Table(HAND_0, HAND_1, "TD", rules=Rules(target_score=target))
-    table.games.state["public"]["scores"][0] = scores
-    for player in (0, 1):
-        row = table.games.observations(ONE_GAME, player)[0]
-        assert part(row, "own_score") == pytest.approx(shares[player])
-        assert part(row, "opponent_score") == pytest.approx(shares[1 - player])
-
-
-@pytest.mark.parametrize(("limit", "share"), [(0, 0), (4, 0.4), (10, 1), (100, 1)])
-def test_knock_limit_is_a_share_of_ten_and_at_most_one(limit, share):
-    row = Table(HAND_0, HAND_1, "TD", rules=Rules(knock_limit=limit)).games.observations(ONE_GAME, 0)[0]
-    assert part(row, "knock_limit") == pytest.approx(share)
 
 
 def test_every_decision_has_its_own_random_number():
