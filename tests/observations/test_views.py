@@ -134,9 +134,9 @@ def test_damaged_view_is_named_by_its_index():
     games = Games(3)
     games.start(games.everyone, np.full(3, 7, np.uint64), np.arange(3, dtype=np.uint64))
     for damaged in (0, 2):
-        for field, value in (("hand", 0), ("num_stock_draws", 9)):
+        for field, value in (("hand", 0), ("num_stock_draws", 9), ("player", 2)):
             records = games.views(games.everyone, 0).array.copy()
-            records["private"][field][damaged] = value
+            (records if field == "player" else records["private"])[field][damaged] = value
             with pytest.raises(ValueError, match=f"record {damaged} is not a position of a hand"):
                 PlayerView(records)
     for wrong in (records.reshape(3, 1), records["public"], list(records)):
