@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from bot_positions import choices, facing, holding, mask
-from hands_in_words import Table
+from hands_in_words import Table, started
 from played_positions import same_records
 
 from gin_env import cards
 from gin_env.agents import fitness, simple, utility
-from gin_env.batch import Games
 from gin_env.game.rules import Rules
 
 DREARY = "KD QS JC TH 9C 8S 2H 4C AH 6D"
@@ -90,38 +89,8 @@ def test_last_card_of_a_pair_is_weighted_by_the_stock(stock_left, score):
     assert utility.discard_score(cards.card_id("8H"), loose, possible, stock_left, -1) == score
 
 
-# --- simple: turns played in one go ---------------------------------------------------------------------
-
-
-def started(episode: str = "hand") -> Games:
-    games = Games(5, Rules(max_turns=6, target_score=20), episode=episode)
-    games.start(games.everyone, np.full(5, 3, np.uint64), np.arange(5, dtype=np.uint64))
-    return games
-
-
-@pytest.mark.parametrize("episode", ["hand", "game"])
-@pytest.mark.parametrize("both_seats", [False, True])
-def test_turns_play_like_single_decisions(episode, both_seats):
-    bot, fast, slow = simple.SimpleBot((10, 0)), started(episode), started(episode)
-    some = np.array([0, 1, 3, 4])
-    for _ in range(4):
-        some = some[~fast.done[some]]
-        assert bot.play_turns(fast, some, both_seats) is None
-        for game in some.tolist():
-            one, mover = np.array([game]), slow.to_move()[game]
-            earned = 0.0
-            while True:
-                slow.play(one, bot.act(slow.views(one)))
-                earned += slow.rewards[game]
-                if slow.results["ended"][game] or (slow.to_move()[game] != mover and not both_seats):
-                    break
-            assert fast.done[game] == slow.done[game]
-            assert same_records(fast.state[one], slow.state[one])
-    assert fast.state["public"]["turn"][2] == 0
-
-
 def test_finished_and_unknown_games_raise_and_none_changes():
-    games = started()
+    games = started(5, Rules(max_turns=6))
     before = games.state.copy()
     bot = simple.SimpleBot()
     for wrong in (-1, 5):

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from hands_in_words import started
 from played_positions import played
 
 from gin_env import agents, observation
@@ -18,13 +19,6 @@ from gin_env.game.actions import IllegalActionError, check_action, describe
 from gin_env.game.cards import card_text
 from gin_env.observations.views import VIEW, PlayerView
 from gin_env.support.kernel_cache import cache_folder
-
-
-def started(number: int = 3) -> Games:
-    games = Games(number)
-    games.start(games.everyone, np.zeros(number, np.uint64), np.arange(number, dtype=np.uint64))
-    return games
-
 
 ONE = np.array([0])
 TWO_SEEDS, THREE_SEEDS = np.zeros(2, np.uint64), np.zeros(3, np.uint64)
