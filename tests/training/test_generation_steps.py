@@ -262,9 +262,10 @@ def test_run_keeps_its_settings(tmp_path):
     with pytest.raises(ValueError, match="holds a run with other settings"):
         loop.open_run(folder, loop.LoopSettings())
     assert loop.open_run(tmp_path / "other", None)[0] == loop.LoopSettings()
-    (folder / "settings.json").write_text('{"seed": 3}')
-    with pytest.raises(ValueError, match="does not contain the settings of this loop"):
-        loop.open_run(folder, None)
+    for text in ('{"seed": 3}', "{"):
+        (folder / "settings.json").write_text(text)
+        with pytest.raises(ValueError, match=r"settings\.json does not contain the settings of this loop"):
+            loop.open_run(folder, None)
 
 
 def test_generations_continue_from_the_last_kept_one(tmp_path, monkeypatch):
