@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bot_positions import choices, facing, holding, mask
-from hands_in_words import Table
+from bot_positions import choices, facing, holding, later, mask
+from hands_in_words import Table, started
 from played_positions import same_records
 
 from gin_env import cards
 from gin_env.agents import fitness, simple, utility
-from gin_env.batch import Games
 from gin_env.game.rules import Rules
 
 DREARY = "KD QS JC TH 9C 8S 2H 4C AH 6D"
 OTHERS = "KC KH QC QH JD JH TS 9S 8D 7S"
+DULL = "KC QH JS 9D 8H 7S 6C 5H 4D 3H"
 NEAR_GIN = "5C 5H 5S 7D 8D 9D TC JC QC 2H"
+ALL_MELDED = "4D 5D 6D 7D TC JC QC AH AC AS"
 
 
 def after_taking_back() -> Table:
@@ -30,7 +31,19 @@ def after_taking_back() -> Table:
         # random-discard: any unmelded card, but no {drawn, discarded} pair twice
         ("random-discard", {}, after_taking_back, "QS JC TH 9C 8S 2H 4C AH 6D"),
         ("simple", {}, after_taking_back, "QS JC TH"),
-        ("random-discard", {}, lambda: holding("4D 5D 6D 7D TC JC QC AH AC AS", "KS", "9H"), "knock KS"),
+        (
+            "random-discard",
+            {},
+            lambda: holding("5C 5H 5S 7D 8D 9D TH KC QS 3S", "2D", "7C"),
+            "TH KC QS 3S 2D",
+        ),
+        (
+            "random-discard",
+            {},
+            lambda: holding("5C 5H 5S 7D 8D 9D TC JC QC 9H", "2D", "7C"),
+            "knock 9H knock 2D",
+        ),
+        ("random-discard", {}, lambda: holding(ALL_MELDED, "KS", "9H"), "knock KS"),
         ("random-discard", {}, lambda: facing(DREARY, "7D"), "pass"),
         ("random-discard", {}, lambda: facing(NEAR_GIN, "KC"), "take"),
         ("random-discard", {}, lambda: facing(NEAR_GIN, "KC").play("pass", "pass"), "draw"),
@@ -39,6 +52,16 @@ def after_taking_back() -> Table:
         ("late-knock", {}, lambda: facing(NEAR_GIN, "KD"), "pass"),
         ("late-knock", {}, lambda: facing(NEAR_GIN, "KC").play("pass", "pass"), "draw"),
         ("late-knock", {"useful_draws": False}, lambda: facing(NEAR_GIN, "KC").play("pass", "pass"), "draw"),
+        ("late-knock", {}, lambda: holding(NEAR_GIN, "5D", "6C"), "knock 2H"),
+        # 7H would make a set with 7C 7D, but both lie in runs
+        ("late-knock", {}, lambda: facing("5C 6C 7C 7D 8D 9D TH QC 2H 3S", "7H"), "pass"),
+        (
+            "late-knock",
+            {"useful_draws": False},
+            lambda: facing("5C 6C 7C 7D 8D 9D TH QC 2H 3S", "7H"),
+            "take",
+        ),
+        ("simple", {}, lambda: facing("5C 6C 7C 7D 8D 9D TH QC 2H 3S", "7H"), "take"),
         # medium: the draw after two passes is forced; AC is the lowest card of all
         ("medium", {}, lambda: facing(NEAR_GIN, "KC").play("pass", "pass"), "draw"),
         ("medium", {}, lambda: holding("AC 5H 5S 5D 7D 8D 9D TC JC QC", "KS", "2C"), "knock KS"),
@@ -48,6 +71,23 @@ def after_taking_back() -> Table:
         ("utility", {"knock_at": 1}, lambda: holding(NEAR_GIN, "KS", "4D"), "KS"),
         ("utility", {"knock_at": 2}, lambda: holding(NEAR_GIN, "KS", "4D"), "knock KS"),
         ("tonic", {}, lambda: facing(NEAR_GIN, "KC").play("pass", "pass"), "draw"),
+        # marjj: takes a melded upcard that lowers the deadwood, and knocks with gin in any turn
+        ("marjj", {}, lambda: facing(NEAR_GIN, "KC"), "take"),
+        ("marjj", {}, lambda: facing(NEAR_GIN, "KD"), "pass"),
+        ("marjj", {}, lambda: facing(NEAR_GIN, "AH"), "pass"),  # 1 instead of 2, but not melded
+        ("marjj", {}, lambda: facing(ALL_MELDED, "8D"), "pass"),  # melded, but there is no deadwood already
+        ("simple", {}, lambda: facing(ALL_MELDED, "8D"), "take"),
+        ("marjj", {}, lambda: facing(NEAR_GIN, "KC").play("pass", "pass"), "draw"),
+        ("marjj", {}, lambda: later(holding(NEAR_GIN, "5D", "6C"), 15), "knock 2H"),
+        # gold-standard: takes what lowers the deadwood or joins a meld, and discards the first of the highest
+        ("gold-standard", {}, lambda: facing(DULL, "8D"), "take"),
+        ("gold-standard", {}, lambda: facing(DULL, "2D"), "take"),
+        ("gold-standard", {}, lambda: facing(DULL, "KH"), "pass"),
+        ("gold-standard", {}, lambda: facing(DULL, "TS"), "pass"),
+        ("gold-standard", {}, lambda: facing(ALL_MELDED, "8D"), "take"),
+        ("gold-standard", {}, lambda: holding(DREARY, "3D", "5H"), "JC"),  # KD, QS, TH are as high
+        ("gold-standard", {}, lambda: holding(ALL_MELDED, "KC", "9H"), "knock TC"),
+        ("gold-standard", {"hold_for_gin": True}, lambda: holding(NEAR_GIN, "5D", "6C"), "knock 2H"),
         (
             "simple",
             {"knock_at": 100},
@@ -90,38 +130,8 @@ def test_last_card_of_a_pair_is_weighted_by_the_stock(stock_left, score):
     assert utility.discard_score(cards.card_id("8H"), loose, possible, stock_left, -1) == score
 
 
-# --- simple: turns played in one go ---------------------------------------------------------------------
-
-
-def started(episode: str = "hand") -> Games:
-    games = Games(5, Rules(max_turns=6, target_score=20), episode=episode)
-    games.start(games.everyone, np.full(5, 3, np.uint64), np.arange(5, dtype=np.uint64))
-    return games
-
-
-@pytest.mark.parametrize("episode", ["hand", "game"])
-@pytest.mark.parametrize("both_seats", [False, True])
-def test_turns_play_like_single_decisions(episode, both_seats):
-    bot, fast, slow = simple.SimpleBot((10, 0)), started(episode), started(episode)
-    some = np.array([0, 1, 3, 4])
-    for _ in range(4):
-        some = some[~fast.done[some]]
-        assert bot.play_turns(fast, some, both_seats) is None
-        for game in some.tolist():
-            one, mover = np.array([game]), slow.to_move()[game]
-            earned = 0.0
-            while True:
-                slow.play(one, bot.act(slow.views(one)))
-                earned += slow.rewards[game]
-                if slow.results["ended"][game] or (slow.to_move()[game] != mover and not both_seats):
-                    break
-            assert fast.done[game] == slow.done[game]
-            assert same_records(fast.state[one], slow.state[one])
-    assert fast.state["public"]["turn"][2] == 0
-
-
 def test_finished_and_unknown_games_raise_and_none_changes():
-    games = started()
+    games = started(5, Rules(max_turns=6))
     before = games.state.copy()
     bot = simple.SimpleBot()
     for wrong in (-1, 5):

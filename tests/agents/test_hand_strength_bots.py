@@ -114,12 +114,3 @@ def test_close_discards_are_rated_in_double_precision(random_network, kind):
 
     choose_actions(view, equal_values, unmelded_only=False)
     assert asked == [False, True]
-
-
-def test_equation_5_without_information_is_the_classical_count():
-    risks = discard_risks(np.ones((1, 52), np.float32))[0]
-    assert risks[cards.card_id("TH")] == 6
-    assert risks[cards.card_id("KH")] == 4
-    known = np.ones((1, 52), np.float32)
-    known[0, [cards.card_id("9H"), cards.card_id("JH")]] = 0
-    assert discard_risks(known)[0, cards.card_id("TH")] == 3  # "if the opponent does not have any 9 or J"

@@ -159,6 +159,8 @@ def test_other_names_run_no_code(name):
 def test_code_inside_another_name_is_never_run(code, spelling, folder):
     with pytest.raises((ValueError, TypeError)):
         agents.make(spelling.format(code), programs=True)
+    with pytest.raises(ValueError, match="which runs other code"):
+        agents.make("search", programs=True, opponent=code)
     assert not (folder / "imported").exists()
 
 

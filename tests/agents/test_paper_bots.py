@@ -13,9 +13,6 @@ from gin_env.batch import Games
 from gin_env.game import hands
 from gin_env.game.rules import Rules
 
-# --- Every bot ----------------------------------------------------------------------------------------
-
-
 # --- What several bots ask ----------------------------------------------------------------------------
 
 
@@ -73,17 +70,7 @@ def test_opponents_last_discard_is_known_in_any_place():
         assert hands.opponents_last_discard(view_of(table.play(draw))["public"]) == cards.card_id("QS")
 
 
-# --- random-discard (paper 002) and simple's variable threshold (paper 001) -----------------------------
-
-
-def test_random_discard_discards_any_unmelded_card():
-    table = holding("5C 5H 5S 7D 8D 9D TH KC QS 3S", drawn="2D", upcard="7C")
-    assert choices(table, "random-discard") == {"TH", "KC", "QS", "3S", "2D"}
-
-
-def test_random_discard_knocks_if_its_discard_allows_it():
-    table = holding("5C 5H 5S 7D 8D 9D TC JC QC 9H", drawn="2D", upcard="7C")
-    assert choices(table, "random-discard") == {"knock 9H", "knock 2D"}
+# --- simple's variable threshold (paper 001) ------------------------------------------------------------
 
 
 def test_variable_knock_thresholds_fall_with_the_turn():
@@ -122,25 +109,6 @@ def test_thresholds_by_turn_apply_to_the_second_player():
         table.games.state["public"]["turn"][0] = turns
         assert choices(table, "simple", knock_at=[4, 3]) == {expected}
         assert choices(table, "tonic", knock_at=[4, 3]) == {expected}
-
-
-# --- late-knock (paper 002) ---------------------------------------------------------------------------
-
-
-def test_late_knock_waits_for_gin_or_the_last_turn():
-    hand = "5C 5H 5S 7D 8D 9D TC JC QC 2H"
-    table = holding(hand, drawn="KS", upcard="6C")
-    assert choices(table, "late-knock") == {"KS"}
-    table.games.state["public"]["stock_left"][0] = 2
-    assert choices(table, "late-knock") == {"knock KS"}
-    assert choices(holding(hand, drawn="5D", upcard="6C"), "late-knock") == {"knock 2H"}
-
-
-def test_late_knock_leaves_an_upcard_that_completes_no_meld():
-    # 7H would make a set with 7C 7D, but both lie in runs.
-    table = facing("5C 6C 7C 7D 8D 9D TH QC 2H 3S", "7H")
-    assert choices(table, "late-knock") == {"pass"}
-    assert choices(table, "late-knock", useful_draws=False) == choices(table, "simple") == {"take"}
 
 
 # --- medium (paper 000) -------------------------------------------------------------------------------

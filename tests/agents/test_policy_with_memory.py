@@ -7,11 +7,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from played_positions import as_games, redealt  # noqa: E402
+from played_positions import as_games, later_hands, redealt  # noqa: E402
 
 from gin_env import PlayerView, agents  # noqa: E402
 from gin_env.agents.policies.candidate_network import (  # noqa: E402
-    FORMAT,
     CandidateScorer,
     QuickLogits,
     load_candidate_policy,
@@ -22,7 +21,6 @@ from gin_env.batch import Games  # noqa: E402
 from gin_env.game.rules import Rules  # noqa: E402
 from gin_env.observations.candidates import NUM_CONTEXT, NUM_FEATURES, new_arrays  # noqa: E402
 from gin_env.observations.memory import NUM_MEMORY  # noqa: E402
-from gin_env.support.tensor_files import write_tensors  # noqa: E402
 
 pytestmark = pytest.mark.compiled
 
@@ -40,16 +38,6 @@ def reading(network: CandidateScorer) -> CandidateScorer:
     for scores in (network.draws, network.discards):
         torch.nn.init.normal_(scores.memory.to_first.weight)
     return network
-
-
-def later_hands(num_games: int = 100, actions: int = 200) -> Games:
-    """Return games of `simple` against itself, most of them in a later hand."""
-    games, bot = Games(num_games, episode="game"), agents.make("simple")
-    games.start(seed=4)
-    for _ in range(actions):
-        playing = games.everyone[~games.done]
-        games.play(playing, bot.act(games.views(playing)))
-    return games
 
 
 @pytest.mark.parametrize("deterministic", [True, False])
@@ -131,21 +119,6 @@ def test_policy_with_memory_is_read_from_its_file(tmp_path):
         assert torch.equal(found, expected)
     quick = QuickLogits(read.discards)(rows.numpy(), table.numpy())
     np.testing.assert_allclose(quick.reshape(5, 22), read(rows, possible, table)[0].detach(), atol=1e-4)
-
-
-def test_file_with_fewer_numbers_of_the_memory_is_read_by_name(tmp_path):
-    network, path = reading(policy_with_memory()), tmp_path / "memory.safetensors"
-    save_candidate_policy(path, network)
-    tensors, described = FORMAT.read_tensors(path)
-    described["reads"]["memory"] = [["gins", 1], ["hands", 1]]
-    for kind in ("draws", "discards"):
-        name = f"{kind}.memory.first.weight"
-        tensors[name] = tensors[name][:, [2, 0]].contiguous()
-    write_tensors(path, FORMAT.kind, FORMAT.version, tensors, described)
-    read, _, _ = load_candidate_policy(path)
-    expected = torch.zeros_like(network.draws.memory.first.weight)
-    expected[:, [0, 2]] = network.draws.memory.first.weight.detach()[:, [0, 2]]
-    assert torch.equal(read.draws.memory.first.weight, expected)
 
 
 def test_search_refuses_a_policy_that_reads_the_memory(tmp_path):

@@ -10,12 +10,11 @@ import sys
 import textwrap
 import threading
 import time
-from pathlib import Path
 
 import pytest
 from played_positions import simple_views
+from worker_tasks import is_running
 
-from gin_env import agents
 from gin_env.agents.process import MAX_MESSAGE_BYTES, ProcessBot, ProcessBotError
 from gin_env.game.actions import PASS
 
@@ -43,15 +42,6 @@ def until(condition, seconds=20):
     return condition()
 
 
-def is_running(process):
-    """Return whether the process with this number is still running."""
-    try:
-        state = Path(f"/proc/{process}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return state.rpartition(")")[2].split()[0] != "Z"
-
-
 @pytest.mark.long
 @posix
 @pytest.mark.parametrize("workers", [1, 2])
@@ -70,24 +60,6 @@ def test_programs_end_with_a_host_that_is_terminated(program, tmp_path, workers)
     assert host.wait(30) == 130
     programs = started.read_text().split()
     assert until(lambda: not any(map(is_running, programs)))
-
-
-@pytest.mark.parametrize(
-    ("opponent", "message"),
-    [
-        ("process:touch {}", "which runs other code"),
-        ("search", "does not search"),
-        ("search:opponent=simple", "does not search"),
-    ],
-)
-@pytest.mark.parametrize("nested", [True, False])
-def test_search_refuses_programs_and_searches_as_opponents(opponent, message, nested, tmp_path):
-    traces = tmp_path / "traces"
-    opponent = opponent.format(traces)
-    name, params = (f"search:opponent={opponent}", {}) if nested else ("search", {"opponent": opponent})
-    with pytest.raises(ValueError, match=message):
-        agents.make(name, programs=True, **params)
-    assert not traces.exists()
 
 
 # --- Programs -----------------------------------------------------------------------------------------

@@ -16,14 +16,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from played_positions import as_games, redealt, same_records, simple_views
+from played_positions import as_games, later_hands, redealt, same_records, simple_views
 from referencing import Registry, Resource
 
 from gin_env import PlayerView, actions, agents, cards, play_match
 from gin_env.agents import protocol
 from gin_env.agents.process import ProcessBot, ProcessBotError
 from gin_env.agents.protocol import ProtocolError, serve
-from gin_env.batch import Games
 from gin_env.cli import app
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,6 +36,12 @@ EXAMPLE = f"{sys.executable} {ROOT / 'examples' / 'protocol_bot.py'}"
 
 
 POSITIONS = list(simple_views(games=8, seed=4, steps=40))
+
+
+def later_views() -> PlayerView:
+    """Return the views of the players to move in games of which most are in a later hand."""
+    table = later_hands(24, 90)
+    return table.views(table.everyone[~table.done])
 
 
 def served(*messages, bot="simple"):
@@ -82,22 +87,10 @@ def test_question_contains_exactly_what_the_player_saw():
     assert len(kinds) >= 7
 
 
-def later_positions(games=24, steps=90):
-    """Return games of `simple` against itself, most of them in a later hand, and the views to move."""
-    table, bot = Games(games, episode="game"), agents.make("simple")
-    table.start(seed=4)
-    for _ in range(steps):
-        playing = table.everyone[~table.done]
-        table.play(playing, bot.act(table.views(playing)))
-    playing = table.everyone[~table.done]
-    return table, playing, table.views(playing)
-
-
 @pytest.mark.compiled
 @pytest.mark.parametrize("name", ["policy-memory", "search:samples=4"])
 def test_served_bot_remembers_the_earlier_hands(name):
-    bot = agents.make(name)
-    *_, view = later_positions()
+    bot, view = agents.make(name), later_views()
     assert view.memories().any(axis=1).sum() > 12
     questions = [protocol.question(each, number) for number, each in enumerate(view)]
     answers = served(*json.loads(json.dumps(questions)), bot=name)
@@ -110,9 +103,9 @@ def test_served_bot_remembers_the_earlier_hands(name):
 
 
 def test_hidden_cards_do_not_change_a_question_of_a_later_hand():
-    table, playing, view = later_positions()
-    for game, each in zip(playing.tolist(), view, strict=True):
-        player = int(each.array["player"][0])
+    table = later_hands(24, 90)
+    for game in table.everyone[~table.done]:
+        each, player = table.views(np.array([game])), int(table.to_move()[game])
         again = as_games(redealt(table.state[[game]], table.rules, player, seed=1), table.rules)
         hidden = again.views(again.everyone)
         assert protocol.question(hidden, 1) == protocol.question(each, 1)
@@ -123,7 +116,7 @@ def test_program_of_version_1_is_asked_without_memory(tmp_path):
         "print(json.dumps({'type': 'action', 'number': message['number'], 'action': message['legal'][-1]}"
     )
     bot = ProcessBot(program(tmp_path, f"assert 'memory' not in message\n{action}), flush=True)"), seconds=30)
-    *_, view = later_positions()
+    view = later_views()
     assert bot.act(view[:2]).tolist() == [int(mask.nonzero()[0][-1]) for mask in view[:2].masks()]
 
 

@@ -45,19 +45,14 @@ def knows_nothing(tmp_path):
     return str(tmp_path / "nothing.safetensors")
 
 
-def test_policy_trained_on_single_hands_is_refused(tmp_path):
-    """It has never seen a score, and its values are not chances to win a game."""
-    path = tmp_path / "hands.safetensors"
-    save_candidate_policy(path, CandidateScorer(hidden=2), episode="hand")
-    with pytest.raises(ValueError, match="a search needs a policy trained on games, not on single hands"):
-        SearchBot(policy=str(path))
-
-
-def test_search_refuses_values_that_are_not_chances_to_win(tmp_path):
-    path = tmp_path / "points.safetensors"
-    save_candidate_policy(path, CandidateScorer(hidden=2))
-    with pytest.raises(ValueError, match="needs a policy whose values are chances to win"):
-        SearchBot(policy=str(path))
+@pytest.mark.parametrize(
+    ("episode", "needed"),
+    [("hand", "trained on games, not on single hands"), ("game", "whose values are chances to win")],
+)
+def test_policy_without_chances_to_win_a_game_is_refused(episode, needed, tmp_path):
+    save_candidate_policy(tmp_path / "a.safetensors", CandidateScorer(hidden=2), episode=episode)
+    with pytest.raises(ValueError, match=f"needs a policy {needed}"):
+        SearchBot(policy=str(tmp_path / "a.safetensors"))
 
 
 def table_with(hand: str, stock: str = "", scores: tuple[int, int] = (0, 0)) -> PlayerView:

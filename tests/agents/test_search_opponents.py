@@ -85,16 +85,6 @@ def test_decisions_do_not_depend_on_hidden_cards_or_the_batch():
     assert together.tolist() == [int(bot.act(view)[0]) for view in views]
 
 
-def test_worlds_weighted_by_shape_agree_with_the_view():
-    shapes = HandShapes(packaged_networks()["policy"])
-    belief = Belief(MODELS["policy"], shapes)
-    for number, (state, view) in enumerate(views_of_policy(2)):
-        for world in belief.worlds(view, 4, np.random.default_rng(number)):
-            seen = view_of_world(world, state, view).array
-            assert seen["public"] == view.array["public"]
-            assert seen["private"] == view.array["private"]
-
-
 def test_resampling_follows_the_weights():
     random = np.random.default_rng(5)
     chosen = resampled(np.log([1.0, 2.0, 5.0]), 800, random)

@@ -12,6 +12,7 @@ from gin_env import agents, cards, melds
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
 from gin_env.game.cards import nth_card, pick_card
+from gin_env.game.rules import Rules
 
 DREARY = "KD QS JC TH 9C 8S 2H 4C AH 6D"
 DULL = "KC QH JS 9D 8H 7S 6C 5H 4D 3H"
@@ -148,25 +149,21 @@ def test_no_pair_is_repeated_and_choices_are_as_documented(knock_at):
 # --- Knocking -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("knock_at", "knocks"), [(10, True), (8, True), (5, True), (4, False), (0, False)])
-def test_knocks_with_at_most_knock_at_deadwood(knock_at, knocks):
-    table = Table(ALL_BUT_A_FIVE, DULL_2, upcard="7D", stock="KD").play("pass", "pass", "draw")
-    assert decision(table, knock_at=knock_at) == ("knock KD" if knocks else "KD")
+@pytest.mark.parametrize(
+    ("drawn", "limit", "knock_at", "expected"),
+    [
+        *(("KD", 10, knock_at, "knock KD") for knock_at in (10, 8, 5)),
+        *(("KD", 10, knock_at, "KD") for knock_at in (4, 0)),
+        ("KD", 4, 10, "KD"),
+        ("5C", 10, 0, "knock 5D"),  # gin
+    ],
+)
+def test_knocks_with_at_most_knock_at_and_the_limit_of_the_rules(drawn, limit, knock_at, expected):
+    table = Table(ALL_BUT_A_FIVE, DULL_2, upcard="7D", stock=drawn, rules=Rules(knock_limit=limit))
+    assert decision(table.play("pass", "pass", "draw"), knock_at=knock_at) == expected
 
 
 DULL_2 = "KC QH JD 9D 8S 7S 6C 5H 4D 3H"
-
-
-def test_knock_at_zero_knocks_with_gin():
-    table = Table(ALL_BUT_A_FIVE, DULL_2, upcard="7D", stock="5C").play("pass", "pass", "draw")
-    assert decision(table, knock_at=0) == "knock 5D"
-
-
-def test_knock_limit_of_the_rules_applies_too():
-    from gin_env.game.rules import Rules
-
-    table = Table(ALL_BUT_A_FIVE, DULL_2, upcard="7D", stock="KD", rules=Rules(knock_limit=4))
-    assert decision(table.play("pass", "pass", "draw")) == "KD"
 
 
 # --- Making bots --------------------------------------------------------------------------------------

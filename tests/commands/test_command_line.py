@@ -105,10 +105,10 @@ def test_command_without_arguments_prints_the_help_once(monkeypatch, capsys):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-@pytest.mark.parametrize("place", ["the standard output", "/dev/full"])
-def test_full_disk_is_named(place):
-    record = ["--record", place] if place == "/dev/full" else []
-    command = [*MAIN, "match", "simple", "random", "--games", "2", "--hands", *record]
+@pytest.mark.parametrize("option", ["", "--record", "--json"])
+def test_full_disk_is_named(option):
+    place, output = ("/dev/full", [option, "/dev/full"]) if option else ("the standard output", [])
+    command = [*MAIN, "match", "simple", "random", "--games", "2", "--hands", *output]
     with open("/dev/full", "w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 1
@@ -119,12 +119,6 @@ def test_long_name_is_not_repeated_whole():
     done = run("match", "x" * 5000, "simple")
     assert done.returncode == 2
     assert len(done.stderr) < 300
-
-
-def test_match_shows_a_headline_and_a_table():
-    done = CliRunner().invoke(app, ["match", "simple", "random", "--games", "20", "--seed", "3"])
-    assert "simple won 100.00 % of 20 decided games against random" in done.output
-    assert "games won" in done.output
 
 
 def walk(command: typer.core.TyperCommand, path: str = "gin-rummy"):

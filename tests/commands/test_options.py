@@ -143,6 +143,7 @@ def test_every_command_accepts_a_class_of_your_own(words):
         *(f"tournament simple random --games 2 --{option} no/file" for option in ("json", "csv", "record")),
         "tournament simple random --games 2 --plot no/file.png",
         "estimators uniform --games 5 --csv no/file",
+        "exploit simple --json no/file",
         "gif simple random no/file.gif",
         "gif simple random hand.png",
         *(f"match simple random --games 2 {options}" for options in ("--deals", "--confidence 2")),

@@ -11,8 +11,8 @@ import pettingzoo
 import pytest
 from hands_in_words import action
 
-from gin_env import agents, gin_rummy_v0
-from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, NUM_ACTIONS
+from gin_env import agents, gin_rummy_v0, gin_rummy_v4
+from gin_env.game.actions import DRAW_UPCARD, NUM_ACTIONS
 from gin_env.observations.observation import OBSERVATION_SIZE, part
 from gin_env.observations.views import PlayerView
 
@@ -24,12 +24,6 @@ with warnings.catch_warnings():  # PettingZoo 1.27's own tests still use its dep
 PLAYERS = ["player_0", "player_1"]
 both_environments = pytest.mark.parametrize("make", [gin_rummy_v0.raw_env, gin_rummy_v0.env])
 both_episodes = pytest.mark.parametrize(("episode", "reward"), [("hand", "points"), ("game", "win")])
-
-
-def first_legal(env, rng=None) -> int:
-    """Return the first legal action (discards and draws before knocks), or a random one."""
-    legal = np.flatnonzero(env.observe(env.agent_selection)["action_mask"])
-    return int(legal[0] if rng is None else rng.choice(legal))
 
 
 def simple_move(env) -> int:
@@ -46,7 +40,7 @@ def play_out(env, choose=simple_move):
 
 
 def dealt_deck(env) -> list[int]:
-    return env.games.state["hidden"]["deck"][0, : env.rules.deck_size].tolist()
+    return env.games.deck(0).tolist()
 
 
 def hand_of(env, agent: str) -> set[int]:
@@ -149,11 +143,6 @@ def test_changed_mask_makes_no_action_legal_in_a_flat_environment():
     assert env.rewards[loser] == -1
 
 
-def test_flat_excludes_candidates():
-    with pytest.raises(ValueError, match="flat=True cannot be combined with candidates=True"):
-        gin_rummy_v0.raw_env(flat=True, candidates=True)
-
-
 # --- Seeds and deals ----------------------------------------------------------------------------------
 
 
@@ -173,37 +162,18 @@ def test_seed_determines_the_sequence_of_episodes():
     assert dealt_deck(first) != decks[0]
 
 
-def test_unseeded_environments_differ():
-    first, second = gin_rummy_v0.raw_env(), gin_rummy_v0.raw_env()
+@pytest.mark.parametrize("module", [gin_rummy_v0, gin_rummy_v4])
+def test_unseeded_environments_differ(module):
+    first, second = module.raw_env(), module.raw_env()
     first.reset()
     second.reset()
     assert dealt_deck(first) != dealt_deck(second)
 
 
-@both_environments
-def test_deck_order_is_alternate_cards_upcard_stock(make):
-    deck = random_deck(0)
-    env = make()
-    env.reset(seed=1, options={"deck": deck, "dealer": 0, "somebody else's option": 1})
-    assert hand_of(env, "player_0") == set(deck[0:20:2])
-    assert hand_of(env, "player_1") == set(deck[1:20:2])
-    upcard = part(env.observe("player_0")["observation"], "upcard").ravel()
-    assert np.flatnonzero(upcard).tolist() == [deck[20]]
-    assert env.agent_selection == "player_1"  # the non-dealer starts
-    env.step(action("pass"))
-    env.step(action("pass"))
-    for expected in deck[21:25]:
-        agent = env.agent_selection
-        before = hand_of(env, agent)
-        env.step(DRAW_STOCK)
-        assert hand_of(env, agent) - before == {expected}
-        env.step(first_legal(env))
-
-
 @pytest.mark.parametrize("as_type", [list, tuple, np.array, lambda deck: np.array(deck, np.uint8)])
 def test_any_sequence_type_is_a_deck(as_type):
     env = gin_rummy_v0.raw_env()
-    env.reset(options={"deck": as_type(random_deck(1))})
+    env.reset(options={"deck": as_type(random_deck(1)), "somebody else's option": 1})
     assert dealt_deck(env) == random_deck(1)
 
 
@@ -294,11 +264,6 @@ def test_integers_of_any_type_are_actions(make, integer):
     player = env.agent_selection
     env.step(integer(action("pass")))
     assert env.agent_selection != player
-
-
-def test_render_without_a_mode_needs_no_reset():
-    with pytest.warns(UserWarning, match="render_mode"):
-        assert gin_rummy_v0.raw_env().render() is None
 
 
 # --- The state, for critics ---------------------------------------------------------------------------

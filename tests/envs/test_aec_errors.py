@@ -9,7 +9,9 @@ import pytest
 from gymnasium.error import ResetNeeded
 from hands_in_words import action, deck_of
 
-from gin_env import Rules, gin_rummy_v0
+from gin_env import Rules, gin_rummy_v0, gin_rummy_v4
+from gin_env.envs.gymnasium_env import GinRummyEnv
+from gin_env.envs.vector_env import GinRummyVectorEnv
 from gin_env.game.actions import DRAW_STOCK, IllegalActionError
 from gin_env.observations.views import PlayerView
 
@@ -46,16 +48,23 @@ def expect_unchanged(env, error: type[Exception], message: str, call, *arguments
 @pytest.mark.parametrize(
     ("keywords", "error", "message"),
     [
-        ({"render_mode": "ascii"}, ValueError, "unknown render_mode 'ascii'; choose from None, human, ansi"),
+        ({"render_mode": "ascii"}, ValueError, "unknown render_mode 'ascii'; choose from None, "),
         ({"episode": "match"}, ValueError, "unknown episode 'match'; choose from hand, game"),
         ({"reward": "money"}, ValueError, "unknown reward 'money'; choose from points, win"),
-        ({"estimator": "bayse"}, ValueError, "unknown estimator 'bayse'; choose from uniform"),
         ({"rules": 5}, TypeError, "rules must be a gin_env.Rules or a text such as 'oklahoma', not 5"),
+        ({"flat": "yes"}, TypeError, "flat"),
+        ({"flat": True, "candidates": True}, ValueError, "flat=True cannot be combined with candidates=True"),
+        ({"opponent": "simpel"}, ValueError, "unknown bot 'simpel'; the nearest are simple"),
+        ({"opponent": []}, ValueError, "pool of opponents is empty"),
+        ({"opponent": 42}, TypeError, "a bot must be"),
+        ({"illegal_action": "ignore"}, ValueError, "unknown illegal_action 'ignore'"),
     ],
 )
 def test_bad_parameters_are_refused_with_the_choices(keywords, error, message):
-    with pytest.raises(error, match=re.escape(message)):
-        gin_rummy_v0.raw_env(**keywords)
+    of_learners = keywords.keys() & {"opponent", "illegal_action"}
+    for make in (GinRummyEnv, GinRummyVectorEnv, *([] if of_learners else [gin_rummy_v0.raw_env])):
+        with pytest.raises(error, match=re.escape(message)):
+            make(**keywords)
 
 
 # --- Actions ------------------------------------------------------------------------------------------
@@ -109,16 +118,19 @@ def test_illegal_action_error_is_a_value_error():
     assert issubclass(IllegalActionError, ValueError)
 
 
-def test_env_ends_the_episode_after_an_illegal_action():
-    env = gin_rummy_v0.env()
+@pytest.mark.parametrize(
+    ("module", "draw"), [(gin_rummy_v0, DRAW_STOCK), (gin_rummy_v4, 2)], ids=["v0", "v4"]
+)
+def test_env_ends_the_episode_after_an_illegal_action(module, draw):
+    env = module.env()
     env.reset(seed=1)
     offender = env.agent_selection
-    env.step(DRAW_STOCK)  # the upcard is still offered
+    env.step(draw)  # the upcard is still offered, or the player has eleven cards
     assert env.terminations == dict.fromkeys(PLAYERS, True)
     assert env.rewards == {agent: -1 if agent == offender else 0 for agent in PLAYERS}
     for agent in PLAYERS:
         assert not env.observe(agent)["action_mask"].any()
-        assert not env.infos[agent]["action_mask"].any()
+        assert not any(mask.any() for mask in env.infos[agent].values())
     for _ in range(2):
         env.step(None)
     env.reset(seed=1)

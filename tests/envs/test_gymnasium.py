@@ -6,7 +6,6 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
-from gymnasium.vector import AutoresetMode
 from hands_in_words import deck_of
 
 import gin_env
@@ -16,7 +15,6 @@ from gin_env.envs.vector_env import GinRummyVectorEnv
 from gin_env.estimators.ensemble import EnsembleEstimator
 
 ID = "gin_env/GinRummy-v0"
-SORTED_DECK = list(range(52))
 
 
 def last_legal(mask: np.ndarray) -> int:
@@ -70,20 +68,6 @@ def test_info_keys_never_change():
 def test_gymnasium_checker_passes(episode):
     env = gymnasium.make(ID, opponent="simple", illegal_action="lose", episode=episode)
     check_env(env.unwrapped, skip_render_check=True)
-
-
-@pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
-def test_render_returns_the_type_of_the_mode(mode):
-    env = gymnasium.make(ID, render_mode=mode)
-    env.reset(seed=1)
-    picture = env.render()
-    if mode == "ansi":
-        assert isinstance(picture, str)
-        assert "player_0" in picture
-    else:
-        assert picture.dtype == np.uint8
-        assert picture.ndim == 3
-    env.close()
 
 
 def test_mask_is_the_same_in_observation_and_info():
@@ -143,31 +127,6 @@ def test_step_before_reset_raises():
         GinRummyEnv().step(104)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"opponent": "simpel"}, "unknown bot 'simpel'; the nearest are simple"),
-        ({"opponent": []}, "pool of opponents is empty"),
-        ({"episode": "match"}, "unknown episode 'match'"),
-        ({"reward": "money"}, "unknown reward 'money'"),
-        ({"illegal_action": "ignore"}, "unknown illegal_action 'ignore'"),
-        ({"estimator": "psychic"}, "unknown estimator 'psychic'"),
-        ({"render_mode": "hologram"}, "unknown render_mode 'hologram'"),
-    ],
-)
-def test_bad_arguments_raise_with_the_choices(arguments, message):
-    for make in (GinRummyEnv, GinRummyVectorEnv):
-        with pytest.raises(ValueError, match=message):
-            make(**arguments)
-
-
-def test_bad_rules_and_bots_are_type_errors():
-    with pytest.raises(TypeError, match="Rules"):
-        GinRummyEnv(rules=5)
-    with pytest.raises(TypeError, match="a bot must be"):
-        GinRummyEnv(opponent=42)
-
-
 @pytest.mark.parametrize("rules", ["knock_limit=5", {"knock_limit": 5}])
 def test_rules_can_be_text_or_a_mapping(rules):
     assert GinRummyEnv(rules=rules).seat.games.rules == Rules(knock_limit=5)
@@ -180,15 +139,8 @@ def test_deck_option_fixes_the_deal():
     env = GinRummyEnv()
     env.reset(seed=1)
     before = env.seat.games.state.tobytes()
-    for deck, message in (
-        (SORTED_DECK[:51], "52 cards"),
-        ([0, *SORTED_DECK[:51]], "duplicates"),
-        ([52, *SORTED_DECK[1:]], "not in this deck"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            env.reset(options={"deck": deck})
-    with pytest.raises(ValueError, match="the dealer must be 0 or 1"):
-        env.reset(options={"dealer": 2})
+    with pytest.raises(ValueError, match="52 cards"):
+        env.reset(options={"deck": list(range(51))})
     assert env.seat.games.state.tobytes() == before
     rng = np.random.default_rng(0)
     deck = rng.permutation(52).tolist()
@@ -213,15 +165,7 @@ def test_illegal_opponent_is_named():
 # --- The vector environment -----------------------------------------------------------------------------
 
 
-def test_make_vec_returns_the_native_environment():
-    env = gymnasium.make_vec(ID, num_envs=16, opponent="simple")
-    assert isinstance(env.unwrapped, GinRummyVectorEnv)
-    assert env.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
-    observation, _ = env.reset(seed=0)
-    assert observation in env.observation_space
-
-
-def test_vector_illegal_actions_raise_or_lose():
+def test_illegal_action_in_a_batch_names_its_game_and_changes_nothing():
     env = GinRummyVectorEnv(3, "simple")
     _, infos = env.reset(seed=0)
     legal = infos["action_mask"].argmax(axis=1)
@@ -231,13 +175,6 @@ def test_vector_illegal_actions_raise_or_lose():
     with pytest.raises(IllegalActionError, match="in game 1: discard AC"):
         env.step(wrong)
     assert env.seat.games.state.tobytes() == before
-    env = GinRummyVectorEnv(3, "simple", illegal_action="lose")
-    env.reset(seed=0)
-    _, rewards, over, _, infos = env.step(wrong)
-    assert over.tolist() == [False, True, False]
-    assert rewards.tolist() == [0, -1, 0]
-    assert infos["final_info"]["outcome"][1] == "illegal"
-    assert infos["action_mask"].any(axis=1).all()
 
 
 @pytest.mark.parametrize(

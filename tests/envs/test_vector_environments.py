@@ -254,11 +254,16 @@ def test_make_vec_takes_the_arguments_of_the_environment():
     env = gymnasium.make_vec(
         "gin_env/GinRummy-v0", 2, opponent=Plain(), rules=RULES, episode="game", reward="win"
     )
+    assert isinstance(env.unwrapped, GinRummyVectorEnv)
+    assert env.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    assert env.reset(seed=0)[0] in env.observation_space
     games = env.unwrapped.seat.games
     assert (games.rules, games.whole_game, games.pays, len(games)) == (RULES, True, 1, 2)
 
 
-@pytest.mark.parametrize(("seed", "error"), [("three", TypeError), (-1, ValueError), (2**64 - 1, ValueError)])
+@pytest.mark.parametrize(
+    ("seed", "error"), [("three", TypeError), (1.5, TypeError), (-1, ValueError), (2**64 - 2, ValueError)]
+)
 def test_invalid_sb3_seed_raises_and_the_next_reset_works(seed, error):
     env, other = GinRummyVecEnv(3, seed=5), GinRummyVecEnv(3, seed=5)
     with pytest.raises(error):
@@ -343,14 +348,6 @@ def test_flat_observations_equal_those_of_the_dict():
     assert np.array_equal(info["action_mask"], single.action_masks())
     observation, *_ = single.step(int(info["action_mask"].argmax()))
     assert observation.shape == (OBSERVATION_SIZE,)
-
-
-@pytest.mark.parametrize("make", [GinRummyEnv, GinRummyVectorEnv])
-def test_flat_observations_have_no_candidates(make):
-    with pytest.raises(ValueError, match="cannot be combined with"):
-        make(flat=True, candidates=True)
-    with pytest.raises(TypeError, match="flat"):
-        make(flat="yes")
 
 
 def test_unknown_autoreset_mode_is_refused():

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from hands_in_words import started
 from played_positions import played
 
 from gin_env import agents, observation
@@ -18,13 +19,6 @@ from gin_env.game.actions import IllegalActionError, check_action, describe
 from gin_env.game.cards import card_text
 from gin_env.observations.views import VIEW, PlayerView
 from gin_env.support.kernel_cache import cache_folder
-
-
-def started(number: int = 3) -> Games:
-    games = Games(number)
-    games.start(games.everyone, np.zeros(number, np.uint64), np.arange(number, dtype=np.uint64))
-    return games
-
 
 ONE = np.array([0])
 TWO_SEEDS, THREE_SEEDS = np.zeros(2, np.uint64), np.zeros(3, np.uint64)
@@ -121,45 +115,6 @@ def test_deck_requires_one_existing_game(game):
 
 
 # --- Records from outside -------------------------------------------------------------------------------
-
-DAMAGE = {
-    "player": lambda view: view.__setitem__("player", 2),
-    "to move": lambda view: view["public"].__setitem__("to_move", -1),
-    "phase": lambda view: view["public"].__setitem__("phase", 9),
-    "history length": lambda view: view["public"].__setitem__("history_length", 60_000),
-    "history": lambda view: view["public"]["history"].__setitem__((slice(None), 0), 250),
-    "third pass": lambda view: (
-        view["public"].__setitem__("history_length", 3),
-        view["public"]["history"].__setitem__((slice(None), slice(1, 3)), 106),
-    ),
-    "upcard": lambda view: view["public"].__setitem__("upcard", 90),
-    "hand size": lambda view: view["private"].__setitem__("hand", 0),
-    "foreign cards": lambda view: view["private"].__setitem__("hand", np.uint64(0x3FF) << np.uint64(54)),
-    "draws": lambda view: view["private"].__setitem__("num_stock_draws", 200),
-    "turn": lambda view: view["public"].__setitem__("turn", 200),
-    "discarded later": lambda view: view["public"].__setitem__("discard_turn", 255),
-    "no rules": lambda view: view["public"]["rules"].__setitem__("ranks", 0),
-    "no target": lambda view: view["public"]["rules"].__setitem__("target_score", 0),
-}
-
-
-@pytest.mark.parametrize("field", DAMAGE)
-def test_damaged_view_is_refused(field):
-    games = started()
-    games.play(games.everyone, np.full(3, 106))
-    records = games.views(games.everyone).array
-    PlayerView(records)
-    DAMAGE[field](records)
-    with pytest.raises(ValueError, match="not a position of a hand"):
-        PlayerView(records)
-
-
-def test_random_bytes_are_refused_as_records():
-    rng = np.random.default_rng(0)
-    with pytest.raises(ValueError, match="not a position of a hand"):
-        PlayerView(np.frombuffer(rng.bytes(4 * VIEW.itemsize), VIEW))
-    with pytest.raises(TypeError, match="VIEW"):
-        PlayerView([])  # type: ignore[arg-type]
 
 
 @pytest.mark.compiled

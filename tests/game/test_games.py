@@ -9,7 +9,7 @@ import re
 import numpy as np
 import pytest
 from hand_endings import LOOSE, THREE_RUNS
-from hands_in_words import ONE_GAME, Table, deck_of
+from hands_in_words import ONE_GAME, Table, deck_of, started
 
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS, IllegalActionError
@@ -17,12 +17,6 @@ from gin_env.game.batch_kernels import PAY_POINTS
 from gin_env.game.rules import Rules
 from gin_env.game.state import OVER
 from gin_env.observations.observation import OBSERVATION_SIZE
-
-
-def started(number: int = 3, **options) -> Games:
-    games = Games(number, **options)
-    games.start(games.everyone, np.full(number, 7, np.uint64), np.arange(number, dtype=np.uint64))
-    return games
 
 
 @pytest.mark.parametrize(

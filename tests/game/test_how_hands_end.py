@@ -47,23 +47,6 @@ def test_engine_reports_the_result_of_the_hand(situation):
     assert games.state["public"]["scores"][0].tolist() == scores
 
 
-@every_situation
-def test_learner_info_reports_the_result_of_the_hand(situation):
-    for reward in ("points", "win"):
-        env = GinRummyEnv(Plain(), RULES, reward=reward)
-        _, info = env.reset(options={"deck": situation.deck, "dealer": situation.dealer})
-        total, info = play_on(env, info["action_mask"])
-        assert total == pytest.approx(situation.reward(0) if reward == "points" else situation.win_reward(0))
-        told = {name: info[name] for name in ("outcome", "won", "points", "turns")}
-        assert told == {
-            "outcome": situation.outcome,
-            "won": situation.winner == 0,
-            "points": situation.points,
-            "turns": situation.turns,
-        }
-        assert not info["action_mask"].any()
-
-
 def test_illegal_first_action_does_not_reveal_the_previous_hand():
     situation = SITUATIONS["gin by 0"]  # the learner begins: no action precedes its first
     options = {"deck": situation.deck, "dealer": situation.dealer}

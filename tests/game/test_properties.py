@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hands_in_words import started
 from played_positions import POLICIES, as_games, played, same_records
 
 from gin_env import agents
@@ -100,13 +101,6 @@ def play_out(games: Games, act, log: list | None = None) -> None:
         games.play(waiting, actions)
         if log is not None:
             log += list(zip(waiting.tolist(), movers.tolist(), actions.tolist(), strict=True))
-
-
-def started(count: int, first: int = 0, seed: int = 7, **options) -> Games:
-    games = Games(count, **options)
-    episodes = np.arange(first, first + count, dtype=np.uint64)
-    games.start(games.everyone, np.full(count, seed, np.uint64), episodes)
-    return games
 
 
 # --- Randomness ---------------------------------------------------------------------------------------

@@ -164,36 +164,25 @@ DULL_WITHOUT_KINGS = "QC QH JS 9D 8S 7S 6C 5H 4D 5D"
 # --- Scores (rules 6 and 7) ---------------------------------------------------------------------------
 
 
-def test_rule_7_knock_scores_the_deadwood_difference():
-    table = Table(ALL_BUT_A_FIVE, "KC QH TD 9D 8C 7S 6C 4H 2D AH", upcard="7D", stock="KD")
-    table.play("pass", "pass", "draw", "knock KD")
-    # The defender lays nothing off (TD TS would fit the runs TH, TS, 5C):
-    # 10 + 10 + 10 + 9 + 8 + 7 + 6 + 4 + 2 + 1.
-    assert table.result == ("knock", 0, 67 - 5)
-    assert table.public["deadwood"].tolist() == [5, 67]
+@pytest.mark.parametrize(
+    ("defender", "drawn", "discard", "result", "deadwood"),
+    [
+        # Nothing is laid off (TD TS would fit the runs TH, TS, 5C): 10 + 10 + 10 + 9 + 8 + 7 + 6 + 4 + 2 + 1.
+        ("KC QH TD 9D 8C 7S 6C 4H 2D AH", "KD", "KD", ("knock", 0, 67 - 5), [5, 67]),
+        ("AC AS AD 8C 8S 8D KC KD KH 5S", "QD", "QD", ("undercut", 1, 25 + 0), [5, 5]),
+        ("AC AS AD 8C 8S 8D KC KD KH 2S", "QD", "QD", ("undercut", 1, 25 + 3), [5, 2]),
+        ("AC AS AD 8C 8S 8D KC KD KH AH", "QD", "QD", ("undercut", 1, 25 + 5), [5, 0]),
+        ("AC AS AD 8C 8S 8D KC KD KH AH", "5C", "5D", ("gin", 0, 25), [0, 0]),
+    ],
+)
+def test_rule_7_points_follow_from_the_deadwood_of_both(defender, drawn, discard, result, deadwood):
+    table = Table(ALL_BUT_A_FIVE, defender, upcard="7D", stock=drawn)
+    table.play("pass", "pass", "draw", f"knock {discard}")
+    assert table.result == result
+    assert table.public["deadwood"].tolist() == deadwood
     assert table.public["knocker"] == 0
-    assert table.public["scores"].tolist() == [62, 0]
+    assert table.public["scores"].tolist() == [result[2] * (result[1] == player) for player in (0, 1)]
     assert table.legal == set()
-
-
-def test_rule_7_equal_deadwood_is_undercut():
-    table = Table(ALL_BUT_A_FIVE, "AC AS AD 8C 8S 8D KC KD KH 5S", upcard="7D", stock="QD")
-    table.play("pass", "pass", "draw", "knock QD")
-    assert table.public["deadwood"].tolist() == [5, 5]
-    assert table.result == ("undercut", 1, 25 + 0)
-
-
-def test_rule_7_undercut_scores_the_bonus_and_the_difference():
-    table = Table(ALL_BUT_A_FIVE, "AC AS AD 8C 8S 8D KC KD KH 2S", upcard="7D", stock="QD")
-    table.play("pass", "pass", "draw", "knock QD")
-    assert table.result == ("undercut", 1, 25 + 3)
-    assert table.public["scores"].tolist() == [0, 28]
-
-
-def test_rule_7_defender_without_deadwood_scores_an_undercut():
-    table = Table(ALL_BUT_A_FIVE, "AC AS AD 8C 8S 8D KC KD KH AH", upcard="7D", stock="QD")
-    table.play("pass", "pass", "draw", "knock QD")
-    assert table.result == ("undercut", 1, 25 + 5)
 
 
 def test_rule_6_gin_allows_no_lay_offs():
@@ -208,30 +197,20 @@ def test_rule_6_gin_allows_no_lay_offs():
     assert table.public["deadwood"].tolist() == [5, 69 - 27]
 
 
-def test_rule_7_gin_against_gin_scores_only_the_bonus():
-    table = Table(ALL_BUT_A_FIVE, "AC AS AD 8C 8S 8D KC KD KH AH", upcard="7D", stock="5C")
-    table.play("pass", "pass", "draw", "knock 5D")
-    assert table.result == ("gin", 0, 25)
-
-
-def test_rule_6_run_is_extended_by_two_lay_offs():
-    # 6H and 5H go below 7H 8H 9H, 5H only after 6H; 3H has no 4H.
-    table = Table(ALL_BUT_A_FIVE, "5H 6H 3H TC 2D 9D 7S 6C KD QC", upcard="7D", stock="KH")
-    table.play("pass", "pass", "draw", "knock KH")
-    assert table.public["deadwood"].tolist() == [5, 68 - 11]
-
-
-def test_rule_6_set_accepts_only_its_fourth_card():
-    table = Table("2C 2H 2S 7H 8H 9H JS QS KS 5D", "2D KC QH TD 9D 8C 7S 6C 4H AH", "7D", stock="KD")
-    table.play("pass", "pass", "draw", "knock KD")
-    assert table.public["deadwood"].tolist() == [5, 67 - 2]
-
-
-def test_rule_6_lay_off_breaks_a_meld_when_better():
-    # The defender's 5D 6D 7D leaves 5C 5H; with 7D laid off on the sevens, three fives leave 6D alone.
-    table = Table("7C 7H 7S 9S TS JS QD QC QH 3D", "5C 5H 5D 6D 7D KC KS KD 9H 2S", "AH", stock="TH")
-    table.play("pass", "pass", "draw", "knock TH")
-    assert table.public["deadwood"].tolist() == [3, 6 + 9 + 2]
+@pytest.mark.parametrize(
+    ("knocker", "defender", "upcard", "drawn", "deadwood"),
+    [
+        # 6H and 5H go below 7H 8H 9H, 5H only after 6H; 3H has no 4H.
+        (ALL_BUT_A_FIVE, "5H 6H 3H TC 2D 9D 7S 6C KD QC", "7D", "KH", [5, 68 - 11]),
+        # A set accepts only its fourth card.
+        ("2C 2H 2S 7H 8H 9H JS QS KS 5D", "2D KC QH TD 9D 8C 7S 6C 4H AH", "7D", "KD", [5, 67 - 2]),
+        # The defender's 5D 6D 7D leaves 5C 5H; with 7D laid off on the sevens, three fives leave 6D alone.
+        ("7C 7H 7S 9S TS JS QD QC QH 3D", "5C 5H 5D 6D 7D KC KS KD 9H 2S", "AH", "TH", [3, 6 + 9 + 2]),
+    ],
+)
+def test_rule_6_defender_lays_off_what_lowers_the_deadwood(knocker, defender, upcard, drawn, deadwood):
+    table = Table(knocker, defender, upcard, drawn).play("pass", "pass", "draw", f"knock {drawn}")
+    assert table.public["deadwood"].tolist() == deadwood
 
 
 def test_rule_6_four_of_a_kind_splits_into_a_set_and_a_run():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hands_in_words import started
 from played_positions import same_records
 
 from gin_env import agents, play_match
 from gin_env.agents.simple import SimpleBot
 from gin_env.agents.turns import play_bot, play_seated, play_turns
-from gin_env.batch import Games
 from gin_env.game.rules import Rules
 from gin_env.game.state import OVER
 
@@ -23,12 +23,6 @@ class BySteps:
 
     def __init__(self, bot):
         self.name, self.act = bot.name, bot.act
-
-
-def started(number: int, rules: Rules | None = None, episode: str = "hand", reward: str = "points") -> Games:
-    table = Games(number, rules, episode, reward)
-    table.start(table.everyone, np.full(number, 5, np.uint64), np.arange(number, dtype=np.uint64))
-    return table
 
 
 @pytest.mark.parametrize("rules", [None, SMALL])

@@ -203,7 +203,8 @@ def test_twin_keeps_spades_when_the_rules_depend_on_them(suits):
             "unknown Rules.next_dealer 'nobody'; choose from alternate, winner",
         ),
         ({"void_dealer": 0}, "unknown Rules.void_dealer 0; choose from same, other"),
-        ({"box_bonus": 1001}, "box_bonus must be from .* not 1001"),
+        ({"stock_floor": 31}, r"more than 31 \(stock_floor\)"),
+        ({"ranks": 5, "suits": 3}, "a deck of 15 cards is too small"),
     ],
 )
 def test_conflicting_rules_raise_a_one_line_error(rules, message):

@@ -55,9 +55,6 @@ class Situation:
         """Return the reward in points / 100."""
         return 0.0 if self.winner < 0 else self.points / 100 * (1 if self.winner == player else -1)
 
-    def win_reward(self, player: int) -> float:
-        return 0.0 if self.winner < 0 else 1.0 if self.winner == player else -1.0
-
 
 def _situation(
     knocker: int, hands: tuple[str, str], stock: str, outcome: str, won: bool, points: int, turns: int = 1

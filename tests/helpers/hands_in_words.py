@@ -50,6 +50,14 @@ def deck_of(hand_0: str, hand_1: str, upcard: str, stock: str = "", rules: Rules
     return named + [card for card in cards.cards_of(rules.deck_mask) if card not in named]
 
 
+def started(number: int = 3, rules: Rules | None = None, first: int = 0, seed: int = 7, **options) -> Games:
+    """Return games that have been dealt; the first of them has this number."""
+    games = Games(number, rules, **options)
+    numbers = np.arange(first, first + number, dtype=np.uint64)
+    games.start(games.everyone, np.full(number, seed, np.uint64), numbers)
+    return games
+
+
 class Table:
     """One game, dealt from texts and played in words. Player 0 starts unless the dealer is given."""
 

@@ -93,6 +93,16 @@ def simple_views(games: int, seed: int, steps: int) -> Iterator[PlayerView]:
         table.play(running, bot.act(view))
 
 
+def later_hands(games: int = 100, actions: int = 200) -> Games:
+    """Return games of `simple` against itself, most of them in a later hand."""
+    table, bot = Games(games, episode="game"), agents.make("simple")
+    table.start(seed=4)
+    for _ in range(actions):
+        playing = table.everyone[~table.done]
+        table.play(playing, bot.act(table.views(playing)))
+    return table
+
+
 @cache
 def played(name: str) -> Played:
     """The positions of one of `POLICIES`; the scores of the game so far are made up."""

@@ -8,6 +8,15 @@ import time
 from pathlib import Path
 
 
+def is_running(process: int) -> bool:
+    """Return whether the process with this number is still running."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state.rpartition(")")[2].split()[0] != "Z"
+
+
 def square(number: int) -> int:
     return number**2
 

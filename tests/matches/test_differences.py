@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hand_endings import Plain
+from made_up_matches import made_up_match
 
 from gin_env import MatchResult, Rules, agents, play_match, records
 from gin_env.matches.differences import points_difference, win_rate_difference
@@ -18,22 +19,9 @@ from gin_env.matches.matches import DEAL_RESULT
 
 def result_of(bots: tuple[str, str], deals: list[tuple]) -> MatchResult:
     records = np.array(deals, DEAL_RESULT)
-    wins, points = (tuple(records[name].sum(axis=0).tolist()) for name in ("wins", "points"))
-    return MatchResult(
-        bots=bots,
-        games=2 * len(deals),
-        seed=3,
-        episode="hand",
-        hands=int(records["hands"].sum()),
-        wins=wins,
-        points=points,
-        knocks=(0, 0),
-        gins=(0, 0),
-        undercuts=(0, 0),
-        voids=0,
-        turns=0,
-        deals=records,
-    )
+    sums = {name: tuple(records[name].sum(axis=0).tolist()) for name in ("wins", "points")}
+    hands = int(records["hands"].sum())
+    return made_up_match(bots=bots, games=2 * len(deals), hands=hands, deals=records, **sums)
 
 
 FIRST = result_of(("a", "c"), [((2, 0), (50, 0), 2), ((1, 1), (30, 20), 2), ((1, 1), (40, 10), 4)])

@@ -10,6 +10,7 @@ from gin_env import agents, play_match
 from gin_env.batch import Games
 from gin_env.game import cards
 from gin_env.game.actions import DRAW_STOCK
+from gin_env.game.cards import card_id
 from gin_env.game.hands import least_deadwood_discard
 from gin_env.game.rules import Rules
 from gin_env.matches import luck as lucks
@@ -37,10 +38,6 @@ class DeadwoodValue:
         found[:, 14] = [chance_of(int(one["mover"])) for one in positions]
         found[:, 11] = 1 - found[:, 14]
         return found
-
-
-def card_id(text):
-    return cards.lowest_card(cards.parse(text))
 
 
 def chance_of(hand):

@@ -46,11 +46,6 @@ def test_resumed_tournament_gives_the_same_result(tmp_path, monkeypatch, stops):
         played = stop_after(patch, 99)
         assert play_tournament(BOTS, 4, seed=3, log=MatchLog(path, resume=True)) == whole
         assert len(played) == 3 - sum(stops)
-    for changed in ({"episode": "hand"}, {"rules": "straight"}, {"games": 2}, {"seed": 4}):
-        with monkeypatch.context() as patch:
-            stop_after(patch, 0)  # another match, so it is played
-            with pytest.raises(KeyboardInterrupt):
-                play_tournament(BOTS, **{"games": 4, "seed": 3} | changed, log=MatchLog(path, resume=True))
 
 
 def test_resumed_tournament_plays_again_if_a_policy_has_changed(tmp_path, monkeypatch):

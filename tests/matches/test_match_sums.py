@@ -9,6 +9,7 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 from hand_endings import SHORT, SITUATIONS, NeverKnocks, Plain
+from made_up_matches import made_up_match
 from watching_bots import PlaysItself
 
 from gin_env import MatchResult, Rules, play_match
@@ -95,33 +96,15 @@ def test_deals_sum_to_the_match_for_any_batch_size(episode, monkeypatch):
         whole.deals["wins"] = 0
 
 
-def result_of(**figures) -> MatchResult:
-    defaults = {
-        "bots": ("a", "b"),
-        "games": 10,
-        "seed": 3,
-        "episode": "hand",
-        "wins": (3, 1),
-        "hands": 20,
-        "knocks": (7, 5),
-        "gins": (4, 2),
-        "undercuts": (1, 2),
-        "voids": 5,
-        "points": (90, 30),
-        "turns": 250,
-    }
-    return MatchResult(**(defaults | figures))
-
-
 def test_win_rate_counts_decided_games_only():
-    assert result_of().win_rate == 0.75
-    assert result_of(bots=("b", "a"), wins=(1, 3)).win_rate == 0.25
-    assert result_of(wins=(0, 0)).win_rate == 0.5
-    assert result_of(wins=(0, 0)).interval == (0, 1)
-    low, high = result_of(wins=(80, 20)).interval
+    assert made_up_match().win_rate == 0.75
+    assert made_up_match(bots=("b", "a"), wins=(1, 3)).win_rate == 0.25
+    assert made_up_match(wins=(0, 0)).win_rate == 0.5
+    assert made_up_match(wins=(0, 0)).interval == (0, 1)
+    low, high = made_up_match(wins=(80, 20)).interval
     assert 0.7 < low < 0.8 < high < 0.9
-    assert result_of(games=1000).interval == result_of().interval
-    assert result_of().points_per_hand == (4.5, 1.5)
+    assert made_up_match(games=1000).interval == made_up_match().interval
+    assert made_up_match().points_per_hand == (4.5, 1.5)
 
 
 DEALS = np.array(
@@ -134,35 +117,35 @@ DEALS = np.array(
     ],
     matches.DEAL_RESULT,
 )
-"""Five deals that come to the same as `result_of`."""
+"""Five deals that come to the same as `made_up_match`."""
 
 
 def test_interval_pairs_the_games_of_a_deal():
-    paired = result_of(deals=DEALS)
+    paired = made_up_match(deals=DEALS)
     wins, decided = paired.wins_and_decided
     assert (wins.tolist(), decided.tolist()) == ([2, 1, 0, 0, 0], [2, 1, 1, 0, 0])
     # r = won - 3/4 decided: 1/2, 1/4, -3/4; the variance 5/4 (1/4 + 1/16 + 9/16) / 4^2 over (3/4) (1/4) / 4
     assert paired.design_effect == pytest.approx(1.25 * 0.875 / 16 / (0.1875 / 4))
     assert paired.confidence_interval(0.9) == win_rate_interval(wins, decided, 0.9)
-    assert paired.interval != paired.wilson_interval() == result_of().wilson_interval()
-    assert result_of().interval == result_of().wilson_interval()
-    assert result_of().design_effect is None
+    assert paired.interval != paired.wilson_interval() == made_up_match().wilson_interval()
+    assert made_up_match().interval == made_up_match().wilson_interval()
+    assert made_up_match().design_effect is None
 
 
 def test_points_per_hand_have_intervals_over_the_deals():
-    a, b = result_of(deals=DEALS).points_intervals(0.9)
+    a, b = made_up_match(deals=DEALS).points_intervals(0.9)
     # Deviations from 4.5 a hand: 60 - 18, 20 - 27, 10 - 22.5, -13.5, -9; t with 4 degrees of freedom: 2.1318.
     half = 2.1318 * np.sqrt((42**2 + 7**2 + 12.5**2 + 13.5**2 + 9**2) / 4 * 5) / 20
     assert a == pytest.approx((4.5 - half, 4.5 + half), abs=1e-3)
     assert sum(b) / 2 == pytest.approx(1.5)
     with pytest.raises(ValueError, match="play the match again"):
-        result_of().points_intervals()
+        made_up_match().points_intervals()
     with pytest.raises(ValueError, match="at least two deals"):
         play_match("random", "random", 2, seed=1, episode="hand").points_intervals()
 
 
 def test_swapped_match_exchanges_the_bots():
-    swapped = result_of(deals=DEALS).swapped()
+    swapped = made_up_match(deals=DEALS).swapped()
     assert (swapped.bots, swapped.wins, swapped.points, swapped.gins) == (
         ("b", "a"),
         (1, 3),
@@ -171,14 +154,14 @@ def test_swapped_match_exchanges_the_bots():
     )
     assert swapped.deals["wins"].tolist() == [[0, 2], [0, 1], [1, 0], [0, 0], [0, 0]]
     assert swapped.deals["points"][1].tolist() == [10, 20]
-    low, high = result_of(deals=DEALS).interval
+    low, high = made_up_match(deals=DEALS).interval
     assert swapped.interval == pytest.approx((1 - high, 1 - low))
-    assert result_of().swapped().deals is None
+    assert made_up_match().swapped().deals is None
 
 
 def test_summary_shows_each_figure_in_its_place():
-    low, high = (100 * end for end in result_of().confidence_interval(0.9))
-    assert result_of().summary(0.9).splitlines() == [
+    low, high = (100 * end for end in made_up_match().confidence_interval(0.9))
+    assert made_up_match().summary(0.9).splitlines() == [
         f"a won 75.00 % of 4 decided hands against b (90 % interval {low:.2f} to {high:.2f})",
         "",
         "                          a      b",
@@ -192,15 +175,16 @@ def test_summary_shows_each_figure_in_its_place():
 
 
 def test_json_holds_every_figure():
-    assert result_of().as_dict(0.9) == {
+    assert made_up_match().as_dict(0.9) == {
         "bots": ("a", "b"), "games": 10, "seed": 3, "episode": "hand", "wins": (3, 1), "hands": 20,
         "knocks": (7, 5), "gins": (4, 2), "undercuts": (1, 2), "voids": 5, "points": (90, 30), "turns": 250,
-        "win_rate": 0.75, "confidence": 0.9, "interval": result_of().confidence_interval(0.9),
+        "win_rate": 0.75, "confidence": 0.9, "interval": made_up_match().confidence_interval(0.9),
         "points_per_hand": (4.5, 1.5), "rules": asdict(Rules()),
-        "wilson_interval": result_of().wilson_interval(0.9), "design_effect": None, "points_intervals": None,
+        "wilson_interval": made_up_match().wilson_interval(0.9), "design_effect": None,
+        "points_intervals": None,
     }  # fmt: skip
-    paired = result_of(deals=DEALS)
-    assert paired.as_dict(0.9) == result_of().as_dict(0.9) | {
+    paired = made_up_match(deals=DEALS)
+    assert paired.as_dict(0.9) == made_up_match().as_dict(0.9) | {
         "interval": paired.confidence_interval(0.9),
         "design_effect": paired.design_effect,
         "points_intervals": paired.points_intervals(0.9),
@@ -214,7 +198,7 @@ def test_json_holds_every_figure():
 
 @pytest.mark.parametrize("deals", [None, DEALS])
 def test_match_json_round_trips(deals):
-    result = result_of(deals=deals, rules=Rules(target_score=50))
+    result = made_up_match(deals=deals, rules=Rules(target_score=50))
     again = MatchResult.from_dict(json.loads(json.dumps(result.as_dict(deals=deals is not None))))
     assert again == result
     assert again.interval == result.interval
@@ -241,7 +225,7 @@ def test_match_json_round_trips(deals):
 )
 def test_other_json_is_not_a_match_result(changed, message):
     with pytest.raises(ValueError, match=message):
-        MatchResult.from_dict(result_of().as_dict() | changed)
+        MatchResult.from_dict(made_up_match().as_dict() | changed)
 
 
 def test_summary_of_a_match_without_a_decided_hand():
@@ -345,7 +329,7 @@ def test_invalid_number_of_games_raises(games, error):
 
 @pytest.mark.parametrize("confidence", [0, 1, -0.5, 95, float("nan"), True, "0.9"])
 def test_confidence_outside_0_to_1_raises(confidence):
-    for ask in (result_of().confidence_interval, result_of().summary, result_of().as_dict):
+    for ask in (made_up_match().confidence_interval, made_up_match().summary, made_up_match().as_dict):
         with pytest.raises((ValueError, TypeError), match="confidence"):
             ask(confidence)
     assert matches.check_confidence(np.float32(0.5)) == 0.5

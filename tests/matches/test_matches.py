@@ -177,25 +177,33 @@ def test_error_of_a_bot_tells_the_game_of_the_match_and_the_position(fail, monke
 @pytest.mark.parametrize("deals", [False, True])
 def test_command_line_match_writes_json(tmp_path, deals):
     path = tmp_path / "result.json"
-    options = "--games", "20", "--seed", "3", "--json", str(path), *["--deals"] * deals
-    done = gin_rummy("match", "simple", "random", *options)
+    options = "--games", "20", "--seed", "3", "--confidence", "0.9", "--json", str(path), *["--deals"] * deals
+    done = gin_rummy("match", "simple:knock_at=4", "simple", *options)
     assert done.returncode == 0, done.stderr
-    again = play_match("simple", "random", 20, seed=3)
-    low, high = again.interval
-    assert f"(95 % interval {100 * low:.2f} to {100 * high:.2f})" in done.stdout
+    again = play_match("simple:knock_at=4", "simple", 20, seed=3)
+    low, high = interval = again.confidence_interval(0.9)
+    assert re.search(r"simple(:knock_at=4)? won [\d.]+ % of 20 decided games against simple", done.stdout)
+    assert f"(90 % interval {100 * low:.2f} to {100 * high:.2f})" in done.stdout
+    assert "games won" in done.stdout
     saved = json.loads(path.read_text())
-    assert (saved["wins"], saved["interval"]) == (list(again.wins), list(again.interval))
+    assert (saved["wins"], saved["interval"]) == (list(again.wins), list(interval))
     assert ("deals" in saved) == deals
     if deals:
         assert np.array_equal(gin_env.MatchResult.from_dict(saved).deals, again.deals)
 
 
-def test_command_line_errors_are_one_line():
+def test_command_line_errors_are_one_line(tmp_path):
+    nowhere, same = str(tmp_path / "nowhere" / "table.csv"), str(tmp_path / "x")
     for arguments, message in (
         (("match", "simpel", "random"), "unknown bot 'simpel'; the nearest are simple"),
         (("match", "simple", "random", "--games", "7"), "even number"),
         (("match", "simple", "nowhere.zip"), "there is no file nowhere.zip"),
         (("match", "simple", "random", "--deals"), "it needs --json"),
+        (("match", "simple", "random", "--confidence", "95"), "between 0 and 1"),
+        (("tournament", "simple"), "at least two bots"),
+        (("tournament", "simple", "simple:knock=4"), "unknown parameter 'knock'; choose from knock_at"),
+        (("tournament", "--csv", nowhere), "there is no folder"),
+        (("tournament", "--csv", same, "--json", f"{tmp_path}/./x"), "is named for two outputs"),
     ):
         done = gin_rummy(*arguments)
         assert done.returncode == 2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 import sys
 
 import pytest
@@ -155,35 +154,3 @@ def test_command_line_writes_json_csv_and_a_picture(tmp_path, tournament):
     assert [(row["a"], row["b"]) for row in rows] == [match.bots for match in tournament.matches]
     assert float(rows[1]["win_rate"]) == tournament.matches[1].win_rate
     assert files[2].read_bytes().startswith(b"\x89PNG")
-
-
-def test_command_line_errors_are_one_line(tmp_path):
-    nowhere, same = str(tmp_path / "nowhere" / "table.csv"), str(tmp_path / "x")
-    for arguments, message in (
-        (("tournament", "simple"), "at least two bots"),
-        (("tournament", "simple", "simple:knock=4"), "unknown parameter 'knock'; choose from knock_at"),
-        (("tournament", "--csv", nowhere), "there is no folder"),
-        (
-            ("tournament", "--csv", same, "--json", f"{tmp_path}/./x"),
-            "is named for two outputs",
-        ),
-        (("match", "simple", "random", "--confidence", "95"), "between 0 and 1"),
-    ):
-        done = gin_rummy(*arguments)
-        assert done.returncode == 2
-        assert message in done.stderr
-        assert "Traceback" not in done.stderr
-
-
-def test_match_takes_parameters_and_a_confidence(tmp_path):
-    path = tmp_path / "result.json"
-    done = gin_rummy(
-        "match", "simple:knock_at=4", "simple", "--games", "20", "--confidence", "0.9", "--json", str(path)
-    )
-    assert done.returncode == 0, done.stderr
-    assert re.search(r"simple(:knock_at=4)? won [\d.]+ % of 20 decided games against simple", done.stdout)
-    assert "(90 % interval" in done.stdout
-    saved = json.loads(path.read_text())
-    again = play_match("simple:knock_at=4", "simple", 20, seed=saved["seed"])
-    assert saved["interval"] == list(again.confidence_interval(0.9))
-    assert "knock_at=10" in gin_rummy("bots", "simple").stdout

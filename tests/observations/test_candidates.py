@@ -16,9 +16,8 @@ from gin_env.batch import Games
 from gin_env.envs.encoder import Encoder
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
 from gin_env.game.rules import Rules
-from gin_env.game.state import DISCARD, OVER
+from gin_env.game.state import DISCARD
 from gin_env.observations import candidates
-from gin_env.observations.views import PlayerView
 
 
 def test_layout_covers_a_row_without_gaps():
@@ -90,22 +89,6 @@ def test_candidates_overwrite_the_callers_arrays():
         np.testing.assert_array_equal(array, right)
 
 
-def test_two_rows_suffice_unless_a_player_must_discard():
-    games = played("simple").games()
-    phase = games.state["public"]["phase"]
-    drawing = np.flatnonzero((phase != DISCARD) & (phase != OVER))
-    few = [
-        np.empty((len(drawing), 2, size), dtype)
-        for size, dtype in ((candidates.NUM_FEATURES, np.float32), (2, np.int64))
-    ]
-    rows, actions, _ = games.candidates(drawing, *few)
-    full_rows, full_actions, _ = games.candidates(drawing)
-    np.testing.assert_array_equal(rows, full_rows[:, :2])
-    np.testing.assert_array_equal(actions, full_actions[:, :2])
-    with pytest.raises(ValueError, match="11 rows"):
-        games.candidates(np.flatnonzero(phase == DISCARD)[:1], few[0][:1], few[1][:1])
-
-
 @pytest.mark.parametrize("which", range(3))
 @pytest.mark.parametrize("wrong", [[1], 3, np.float32(3), np.zeros(5)], ids=str)
 @pytest.mark.compiled
@@ -127,16 +110,6 @@ def test_mismatched_output_arrays_are_refused(which):
             games.candidates(
                 games.everyone, *(wrong if each == which else array for each, array in enumerate(arrays))
             )
-
-
-def test_player_not_to_move_has_no_candidates():
-    games = played("simple").games()
-    waiting = games.views(games.everyone, 0).array
-    waiting = PlayerView(waiting[waiting["public"]["to_move"] == 1])
-    rows, actions, _ = waiting.candidates()
-    assert len(waiting)
-    assert not rows.any()
-    assert (actions == candidates.NO_ACTION).all()
 
 
 # --- Features recomputed from the layout -----------------------------------------------------------------

@@ -7,7 +7,7 @@ import pytest
 from hands_in_words import Table
 
 from gin_env import PlayerView, cards, observation
-from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, PASS
+from gin_env.game.actions import DRAW_UPCARD
 from gin_env.observations.observation import LAYOUT, NUM_PLANES, OBSERVATION_SIZE, PLANES, SCALARS
 
 HAND_0 = "KC QH JS 9D 8H 7S 6C 5H 4D 3H"
@@ -16,11 +16,6 @@ HAND_1 = "KD QS JC TH 9C 8S 2H 4C AH 6D"
 
 def see(table: Table, player: int) -> np.ndarray:
     return table.games.observations(np.array([0]), player)[0]
-
-
-def estimate(table: Table, player: int) -> dict[str, float]:
-    plane = observation.part(see(table, player), "estimate").reshape(52)
-    return {cards.card_text(card): float(plane[card]) for card in range(52)}
 
 
 def test_layout_covers_the_vector_without_gap_or_overlap():
@@ -72,19 +67,6 @@ def test_unknown_part_lists_the_choices():
         observation.part(np.zeros(OBSERVATION_SIZE, np.float32), "colour")
 
 
-# --- The uniform estimate -----------------------------------------------------------------------------
-
-
-def test_taken_cards_are_certain_until_discarded():
-    table = Table(HAND_0, HAND_1, upcard="7D").play("take", "KC")
-    assert estimate(table, 1)["7D"] == 1
-    assert estimate(table, 1)["QH"] == pytest.approx(9 / 40)
-    assert sum(estimate(table, 1).values()) == pytest.approx(10, abs=1e-4)
-    table.play("draw", "KD", "draw", "7D")
-    assert estimate(table, 1)["7D"] == 0
-    assert estimate(table, 1)["QH"] == pytest.approx(10 / 39)
-
-
 # --- Values that are easy to get wrong ----------------------------------------------------------------
 
 
@@ -100,65 +82,6 @@ def test_swapped_seats_swap_the_observations():
             mirror.play(move)
         for player in range(2):
             assert np.array_equal(see(table, player), see(mirror, 1 - player)), move
-
-
-def test_scalars_match_a_hand_made_position():
-    table = Table(HAND_0, HAND_1, upcard="7D", stock="2C", dealer=1)
-    table.public["scores"] = (30, 150)
-
-    def values(player: int) -> dict[str, float]:
-        return dict(zip(SCALARS, see(table, player)[NUM_PLANES * 52 :].tolist(), strict=True))
-
-    first = values(0)
-    assert [first[name] for name in ("to_move", "offer", "draw", "dealer", "turn")] == [1, 1, 0, 0, 0]
-    assert (first["stock"], first["own_score"], first["opponent_score"]) == (1, pytest.approx(0.3), 1)
-    assert first["deadwood"] == pytest.approx(0.72)
-    assert first["upcard_gain"] == pytest.approx(3 / 30), "7D for a king"
-    assert values(1)["dealer"] == 1
-    assert values(1)["to_move"] == values(1)["upcard_gain"] == 0
-    table.play("pass", "pass")
-    assert values(0)["stock_only"] == 1
-    assert values(0)["upcard_gain"] == 0, "can no longer take it"
-    table.play("draw")
-    second = values(0)
-    assert (second["discard"], second["stock"]) == (1, pytest.approx(30 / 31))
-    assert second["deadwood"] == pytest.approx(0.64), "2C instead of a king"
-
-
-def test_discard_ages_and_qualities_match_a_hand_made_position():
-    """Player 1 holds two runs and the ace of clubs; both players discarded twice, and player 1 drew."""
-    hand = cards.parse("AC 2H 3H 4H 7S 8S 9S KD QC 5C")
-    discards = [cards.card_id(text) for text in ("KD", "KH", "QC", "JD")]
-    history = [action for card in discards for action in (DRAW_STOCK, card)]
-    draws = [cards.card_id(text) for text in ("2S", "6D", "TS")]
-    view = PlayerView.from_history(
-        hand, cards.card_id("4D"), [PASS, PASS, *history, DRAW_STOCK], draws, player=1, dealer=0
-    )
-    row = view.observations()[0]
-
-    def plane(name):
-        values = observation.part(row, name).ravel()
-        return {cards.card_text(card): float(values[card]) for card in values.nonzero()[0]}
-
-    assert plane("opponent_discards") == pytest.approx({"KH": 1 / 3, "JD": 1})
-    assert plane("own_discards") == pytest.approx({"KD": 1 / 4, "QC": 1 / 2})
-    # AC 5C 2S 6D are loose (14 points); discarding 6D leaves the least deadwood, 8.
-    left = {
-        "6D": 8,
-        "5C": 9,
-        "2S": 12,
-        "AC": 13,
-        "7S": 14,
-        "TS": 14,
-        "2H": 14 + 7,
-        "4H": 14 + 5,
-        "3H": 14 + 6,
-        "8S": 14 + 26,
-        "9S": 14 + 25,
-    }
-    expected = {card: 1 / (1 + points - 8) for card, points in left.items()}
-    assert plane("discard_quality") == pytest.approx(expected)
-    assert float(observation.part(row, "upcard_gain")) == 0, "has already drawn"
 
 
 def test_taken_upcard_is_shown_to_both_players():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hands_in_words import ids
 
 from gin_env import PlayerView, Rules, agents, cards
 from gin_env.batch import Games
@@ -11,10 +12,6 @@ from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS, IllegalAc
 
 HAND = cards.parse("AC 2C 3C 4C 5C 6C 7C 8C 9C TC")
 UPCARD = cards.card_id("KD")
-
-
-def ids(text):
-    return [cards.card_id(card) for card in text.split()]
 
 
 def told_again(games, index, player):
@@ -130,6 +127,7 @@ def test_numpy_cards_are_cards(dtype):
         ({"stock_draws": [20]}, ValueError, "stock_draws has 1 cards, but the player drew 0 times"),
         ({"history": [PASS, PASS, DRAW_STOCK, 20, DRAW_STOCK]}, ValueError, "does not say which card"),
         ({"rules": Rules(ranks=7, hand_size=7)}, ValueError, "must hold 7 cards"),
+        ({"rules": 5}, TypeError, r"rules must be a gin_env\.Rules .*, not 5"),
         ({"history": [0.5]}, TypeError, "an action must be an integer"),
         ({"memory": ({},)}, TypeError, "memory must be a mapping of counts for each player"),
         ({"memory": ({"knocks": 1}, {})}, ValueError, "knocks in memory must be from 0 to 0"),
@@ -163,6 +161,18 @@ DAMAGES = {
     ),
     "an unknown action": lambda public, private: public["history"].__setitem__(0, 200),
     "more turns than discards": lambda public, private: public.__setitem__("turn", 7),
+    "more turns than the rules allow": lambda public, private: public.__setitem__("turn", 200),
+    "an invalid player to move": lambda public, private: public.__setitem__("to_move", -1),
+    "an unknown phase": lambda public, private: public.__setitem__("phase", 9),
+    "a longer history than there can be": lambda public, private: public.__setitem__(
+        "history_length", 60_000
+    ),
+    "an unknown upcard": lambda public, private: public.__setitem__("upcard", 90),
+    "an empty hand": lambda public, private: private.__setitem__("hand", 0),
+    "a hand of other cards": lambda public, private: private.__setitem__("hand", 0x3FF << 54),
+    "more draws than there can be": lambda public, private: private.__setitem__("num_stock_draws", 200),
+    "a card discarded later": lambda public, private: public.__setitem__("discard_turn", 255),
+    "no target": lambda public, private: public["rules"].__setitem__("target_score", 0),
 }
 
 
@@ -176,8 +186,3 @@ def test_damaged_records_are_refused(damage):
     DAMAGES[damage](records["public"][0], records["private"][0])
     with pytest.raises(ValueError, match="record 0 is not a position of a hand"):
         PlayerView(records)
-
-
-def test_non_rules_argument_raises_type_error():
-    with pytest.raises(TypeError, match=r"rules must be a gin_env\.Rules .*, not 5"):
-        PlayerView.from_history(cards.parse("AC 2C 3C 4C 5C 6C 7C 8C 9C TC"), cards.card_id("KS"), rules=5)

@@ -10,7 +10,6 @@ from gin_env import cards
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, PASS
 from gin_env.game.rules import Rules
-from gin_env.observations.observation import part
 from gin_env.observations.views import Event, PlayerView
 
 HAND_0, HAND_1 = "2C 3C 4C 5H 6H 7H 9C KS AD 2D", "KH KC JS 8C 8H 4D 5D QD 2S 6S"
@@ -87,31 +86,6 @@ def test_public_card_sets_follow_each_action():
     assert (public["turn"], public["stock_left"]) == (4, 31 - 3)
 
 
-@pytest.mark.parametrize(
-    ("target", "scores", "shares"),
-    [
-        (100, (20, 30), (0.2, 0.3)),
-        (50, (20, 30), (0.4, 0.6)),
-        (250, (20, 30), (0.08, 0.12)),
-        (50, (0, 45), (0, 0.9)),
-        (20, (30, 10), (1, 0.5)),
-    ],
-)
-def test_scores_are_fractions_of_the_target_score(target, scores, shares):
-    table = Table(HAND_0, HAND_1, "TD", rules=Rules(target_score=target))
-    table.games.state["public"]["scores"][0] = scores
-    for player in (0, 1):
-        row = table.games.observations(ONE_GAME, player)[0]
-        assert part(row, "own_score") == pytest.approx(shares[player])
-        assert part(row, "opponent_score") == pytest.approx(shares[1 - player])
-
-
-@pytest.mark.parametrize(("limit", "share"), [(0, 0), (4, 0.4), (10, 1), (100, 1)])
-def test_knock_limit_is_a_share_of_ten_and_at_most_one(limit, share):
-    row = Table(HAND_0, HAND_1, "TD", rules=Rules(knock_limit=limit)).games.observations(ONE_GAME, 0)[0]
-    assert part(row, "knock_limit") == pytest.approx(share)
-
-
 def test_every_decision_has_its_own_random_number():
     """Numbers differ by player, decision, episode and twin, although twins share the deck's ranks."""
     games = Games(4)
@@ -160,9 +134,9 @@ def test_damaged_view_is_named_by_its_index():
     games = Games(3)
     games.start(games.everyone, np.full(3, 7, np.uint64), np.arange(3, dtype=np.uint64))
     for damaged in (0, 2):
-        for field, value in (("hand", 0), ("num_stock_draws", 9)):
+        for field, value in (("hand", 0), ("num_stock_draws", 9), ("player", 2)):
             records = games.views(games.everyone, 0).array.copy()
-            records["private"][field][damaged] = value
+            (records if field == "player" else records["private"])[field][damaged] = value
             with pytest.raises(ValueError, match=f"record {damaged} is not a position of a hand"):
                 PlayerView(records)
     for wrong in (records.reshape(3, 1), records["public"], list(records)):

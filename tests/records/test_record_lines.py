@@ -59,15 +59,11 @@ def test_record_line_matches_the_documentation():
 
 def test_schema_accepts_all_kinds_of_games():
     table, _, _ = random_game(1, Rules(), stop=40)
-    (logged, *_) = [from_log(line) for line in reference_lines("games.jsonl", whole=False)]
+    (logged, *_) = [from_reference_log(line) for line in reference_lines("games.jsonl", whole=False)]
     for game in (table.record(0, PLAYERS), logged):
         SCHEMA.validate(json.loads(to_line(game)))
     with pytest.raises(jsonschema.ValidationError):
         SCHEMA.validate(json.loads(to_line(logged)) | {"more": 1})
-
-
-def from_log(line) -> GameRecord:
-    return from_reference_log(line)
 
 
 def change(path: str, value: object):
@@ -276,7 +272,7 @@ def test_reference_logs_are_read_as_records(name, whole):
         lines = lines[::10]
     other = 0
     for line in lines:
-        game = from_log(line)
+        game = from_reference_log(line)
         assert from_dict(json.loads(to_line(game))) == game
         assert game.source == "tneller/gin-rummy-eaai"
         assert game.winner == line["winner"]
@@ -296,11 +292,11 @@ def test_damaged_log_raises():
         (line | {"winner": 1 - line["winner"]}, "the winner is"),
     ):
         with pytest.raises(RecordError, match=message):
-            from_log(wrong)
+            from_reference_log(wrong)
     hands = json.loads(json.dumps(line["hands"]))
     hands[0]["scores"] = [1, 1]
     with pytest.raises(RecordError, match="hand 1: the scores do not add up"):
-        from_log(line | {"hands": hands})
+        from_reference_log(line | {"hands": hands})
 
 
 @pytest.mark.parametrize(
@@ -317,7 +313,7 @@ def test_log_with_an_impossible_number_raises(path, value, message):
     line = json.loads(json.dumps(reference_lines("games.jsonl", whole=False)[0]))
     change(path, value)(line)
     with pytest.raises(RecordError, match=f"not a game of the reference engine's log .*{message}"):
-        from_log(line)
+        from_reference_log(line)
 
 
 def test_missing_rules_take_their_defaults():

@@ -13,14 +13,13 @@ import sys
 import threading
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 from hand_endings import SHORT, NeverKnocks, Plain
 from typer.testing import CliRunner
-from worker_tasks import die, die_once, die_once_each, fail, sleep_for_minutes, square
+from worker_tasks import die, die_once, die_once_each, fail, is_running, sleep_for_minutes, square
 
 from gin_env import agents, cli, play_match
 from gin_env.agents.generations.bot import GenerationNetwork, save_network
@@ -28,8 +27,6 @@ from gin_env.matches.match_log import MatchLog
 from gin_env.matches.shards import shard_size
 from gin_env.matches.tournaments import play_tournament
 from gin_env.support import workers
-from gin_env.support.process_workers import MAX_LOSSES
-from gin_env.support.ray_workers import RayPool
 from gin_env.support.workers import Workers
 
 PARENT = """
@@ -48,13 +45,6 @@ if __name__ == "__main__":
 """
 
 
-def alive(process: int) -> bool:
-    try:
-        return "Z" not in Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-
-
 @pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for the workers in /proc")
 @pytest.mark.parametrize(("end", "status"), [(signal.SIGKILL, -9), (signal.SIGINT, 130)])
@@ -66,14 +56,14 @@ def test_ended_parent_leaves_no_workers(tmp_path, end, status):
     )
     workers = {int(parent.stdout.readline()) for _ in range(2)}
     assert len(workers) == 2
-    assert all(map(alive, workers))
+    assert all(map(is_running, workers))
     os.kill(parent.pid, end)
     _, errors = parent.communicate()  # also waits for the workers, which hold stderr open
     assert parent.returncode == status
     deadline = time.monotonic() + 30
-    while any(map(alive, workers)) and time.monotonic() < deadline:
+    while any(map(is_running, workers)) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert not any(map(alive, workers))
+    assert not any(map(is_running, workers))
     if end == signal.SIGINT:
         assert errors == "parent: interrupted\n"
 
@@ -150,24 +140,6 @@ def test_commands_pass_on_workers_and_ray_address(monkeypatch, command, options,
     done = CliRunner().invoke(cli.app, [command, "random", "simple", "--games", "2", "--seed", "0", *options])
     assert done.exit_code == 0, done.output
     assert asked == [expected]
-
-
-def test_invalid_workers_option_lists_the_valid_values():
-    done = CliRunner().invoke(cli.app, ["match", "random", "simple", "--workers", "many"])
-    assert done.exit_code == 2
-    assert "not 'many'" in done.output
-
-
-def test_ray_repeats_a_lost_task_as_often_as_processes_do(monkeypatch):
-    asked = {}
-    ray = SimpleNamespace(
-        is_initialized=lambda: True,
-        remote=lambda **options: lambda function: asked.update(options),
-        cluster_resources=dict,
-    )
-    monkeypatch.setitem(sys.modules, "ray", ray)
-    RayPool(True, "all")
-    assert asked == {"num_cpus": 1, "max_retries": MAX_LOSSES}
 
 
 @pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="Ray is installed")

@@ -168,20 +168,13 @@ def test_damaged_files_and_other_records_are_refused(tmp_path, place, value, com
         HumanGame.load(path)
 
 
-def test_finished_game_cannot_be_resumed(tmp_path):
-    game = play_to_the_end(HumanGame("simple", SEED))
-    game.save(tmp_path / "game.json")
-    with pytest.raises(ValueError, match="is not an unfinished game of a person"):
-        HumanGame.load(tmp_path / "game.json")
-
-
 def test_invalid_json_is_refused(tmp_path):
     (tmp_path / "game.json").write_text("[" * 100_000)
     with pytest.raises(ValueError, match=r"game\.json, line 1"):
         HumanGame.load(tmp_path / "game.json")
 
 
-def test_finished_game_is_recorded():
+def test_finished_game_is_recorded_and_cannot_be_resumed(tmp_path):
     game = play_to_the_end(HumanGame("simple", SEED))
     record = game.record()
     record.check()
@@ -189,6 +182,9 @@ def test_finished_game_is_recorded():
     assert (record.players[0].name, record.players[1].bot) == ("person", "simple")
     assert [action for hand in record.hands for action in hand.actions] == game.actions
     assert list(record.scores) == game.view.array["public"]["scores"][0].tolist()
+    game.save(tmp_path / "game.json")
+    with pytest.raises(ValueError, match="is not an unfinished game of a person"):
+        HumanGame.load(tmp_path / "game.json")
 
 
 def test_results_add_up_over_games_and_windows(tmp_path):

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from hands_in_words import action, ids
-from recorded_games import one_hand, two_hands_of_a_game
+from recorded_games import one_hand
 from typer.testing import CliRunner
 
 from gin_env import Rules, agents, cards, cli, play_match, records
@@ -170,26 +170,6 @@ def test_policy_plays_the_most_probable_legal_action(steps):
 
 
 # --- The game as text -------------------------------------------------------------------------------------
-
-
-def test_title_describes_the_end_of_the_game():
-    assert game_title(one_hand()) == (
-        "ann (player_0) against bob (player_1), a single hand: ann won, 65 : 0."
-    )
-    assert "a game to 100: interrupted, 65 : 0." in game_title(two_hands_of_a_game())
-    assert "nobody won, 0 : 0" in game_title(one_hand("void, 0 deals"))
-
-
-def test_position_shows_hands_and_the_move():
-    game = one_hand()
-    shown = [position_text(game, position, step) for step, position in enumerate(game.positions()[:2], 1)]
-    assert "bob (dealer): 2♥ 3♠ 5♣" in shown[0]
-    assert "> ann: A♣ 2♣ 3♣  run" in shown[0]
-    assert shown[0].endswith("  step 1: ann plays: pass")
-    assert shown[1].endswith("  step 2: bob plays: pass")
-    assert position_text(game, game.positions()[-1], 4).endswith("ann knocks with 2 against 67: 65 points")
-    broken = two_hands_of_a_game()
-    assert position_text(broken, broken.positions()[-1], 5).endswith("the game was interrupted here")
 
 
 def test_players_named_like_agents_keep_their_names():

@@ -18,7 +18,7 @@ from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.vec_env import VecEnvWrapper, VecMonitor, VecNormalize
 
 from gin_env import IllegalActionError, Rules, agents, play_match
-from gin_env.agents.policies.policy import FrozenPolicy, PolicyBot, describe_training, sample_actions
+from gin_env.agents.policies.policy import PolicyBot, describe_training, sample_actions
 from gin_env.batch import Games
 from gin_env.envs.gymnasium_env import GinRummyEnv
 from gin_env.observations.candidates import ENTRIES
@@ -151,15 +151,11 @@ def test_training_is_reproducible():
 
 def test_invalid_calls_raise():
     env = GinRummyVecEnv(2, "simple", seed=0)
-    with pytest.raises(RuntimeError, match="reset"):
-        env.step(np.array([104, 104]))
     env.reset()
     with pytest.raises(IllegalActionError):
         env.step(np.array([0, 0]))
     with pytest.raises(TypeError):
         env.step(np.array([0.5, 1.0]))
-    with pytest.raises(AttributeError, match="only 'action_masks'"):
-        env.env_method("fly")
 
 
 def test_learner_can_play_against_its_snapshots(model):
@@ -174,23 +170,6 @@ def test_learner_can_play_against_its_snapshots(model):
     assert all(
         (old == new).all() for old, new in zip(before, frozen.network.policy.parameters(), strict=True)
     )
-
-
-def test_saved_policy_is_a_bot_by_its_path(saved):
-    first = play_match(str(saved), "random", 20, seed=1, episode="hand")
-    assert first.bots == ("tiny", "random")
-    assert first == play_match(str(saved), "random", 20, seed=1, episode="hand")
-
-
-def test_policy_decides_the_same_alone_and_in_a_batch(saved):
-    table = Games(20)
-    table.start(table.everyone, np.full(20, 5, np.uint64), np.arange(20, dtype=np.uint64))
-    for deterministic in (True, False):
-        bot = agents.make(str(saved), deterministic=deterministic)
-        view = table.views(table.everyone)
-        together = bot.act(view)
-        assert together.tolist() == [bot.act(one)[0] for one in view]
-        assert view.masks()[np.arange(20), together].all()
 
 
 def test_policy_trained_on_hands_does_not_see_scores(saved):
@@ -214,12 +193,10 @@ def test_sampling_follows_the_action_probabilities():
     assert (actions == 3).mean() == pytest.approx(0.75, abs=0.01)
 
 
-def test_policy_refuses_unknown_parts_and_warns_of_other_rules(model, saved):
-    unknown = {"reads": {"observation": [["colour", 52]]}}
-    with pytest.raises(ValueError, match="it reads 'colour' of the observation"):
-        PolicyBot(FrozenPolicy(model.policy), describe_training() | unknown)
+def test_policy_warns_of_other_rules(saved):
     with pytest.warns(UserWarning, match="was trained under eaai, not under knock_limit=5"):
-        play_match(str(saved), "random", 2, rules=Rules(knock_limit=5), episode="hand")
+        match = play_match(str(saved), "random", 2, rules=Rules(knock_limit=5), episode="hand")
+    assert match.bots == ("tiny", "random")
 
 
 @pytest.mark.long
@@ -243,14 +220,6 @@ def test_self_play_example_trains_resumes_and_writes_a_bot(tmp_path):
         assert [row["decisions"] for row in csv.DictReader(file)] == ["512", "1024", "1536", "2048"]
     assert any(run.glob("tensorboard/*/events*"))
     assert play_match(str(run / "policy.safetensors"), "random", 4, episode="hand").hands == 4
-
-
-def test_invalid_seed_is_refused_and_changes_nothing():
-    env, twin = GinRummyVecEnv(3, seed=4), GinRummyVecEnv(3, seed=4)
-    for seed, error in ((-5, ValueError), (2**64 - 2, ValueError), (1.5, TypeError)):
-        with pytest.raises(error, match="seed must"):
-            env.seed(seed)
-    assert np.array_equal(env.reset(), twin.reset())
 
 
 @pytest.mark.parametrize("indices", [2**64 - 1, 3, -4, [0, 3]])

@@ -60,12 +60,15 @@ def test_callback_plays_past_selves_and_saves_the_best_policy(tmp_path, capsys):
     assert agents.make(path).name == "mine"
 
 
-def test_callback_continues_with_a_flat_policy(tmp_path):
+def test_further_calls_of_learn_continue_and_evaluate_again(tmp_path):
     model = new_model(new_games(candidates=False), CardPolicy, net_arch=[8], card_features=4)
     callback = small_callback(tmp_path, bots=["simple"], evaluate_every=10**9)
-    model.learn(2 * ROLLOUT, callback=callback)
-    model.learn(2 * ROLLOUT, callback=callback, reset_num_timesteps=False)
-    assert [bot.name for bot in callback.past] == [f"past-{count * ROLLOUT}" for count in (1, 3)]
+    for reset in (True, True, False):
+        model.learn(2 * ROLLOUT, callback=callback, reset_num_timesteps=reset)
+    with (tmp_path / "evaluations.csv").open() as file:
+        decisions = [int(row["decisions"]) for row in csv.DictReader(file)]
+    assert decisions == [2 * ROLLOUT, 4 * ROLLOUT, 6 * ROLLOUT]
+    assert [bot.name for bot in callback.past] == [f"past-{count * ROLLOUT}" for count in (1, 3, 5)]
     assert (tmp_path / "policy.safetensors").exists()
 
 
@@ -99,17 +102,6 @@ def test_restored_run_has_the_same_model_and_past_selves(tmp_path, candidates):
         small_callback(tmp_path).restore(new_model(new_games(), hidden=16))
 
 
-def test_second_call_of_learn_evaluates_and_saves_again(tmp_path):
-    model = new_model(new_games(candidates=False), CardPolicy, net_arch=[8], card_features=4)
-    callback = small_callback(tmp_path, bots=["simple"], evaluate_every=10**9)
-    for _ in range(3):
-        model.learn(2 * ROLLOUT, callback=callback)
-    with (tmp_path / "evaluations.csv").open() as file:
-        decisions = [int(row["decisions"]) for row in csv.DictReader(file)]
-    assert decisions == [2 * ROLLOUT, 4 * ROLLOUT, 6 * ROLLOUT]
-    assert [bot.name for bot in callback.past] == [f"past-{count * ROLLOUT}" for count in (1, 3, 5)]
-
-
 def test_evaluations_play_under_the_rules_of_the_environment(tmp_path):
     class Bot:
         name, seen = "watcher", set()
@@ -134,6 +126,10 @@ def test_evaluations_play_under_the_rules_of_the_environment(tmp_path):
         ({"bots_share": 2.0}, "bots_share"),
         ({"pool_size": 0}, "pool_size"),
         ({"games": 3}, "games must be a positive even number"),
+        (
+            {"bots": ["simple", "simple", "random"]},
+            "bots must have different names, not simple, simple, random",
+        ),
     ],
 )
 def test_wrong_setting_of_the_callback_is_refused(settings, message, tmp_path):
@@ -145,8 +141,3 @@ def test_callback_needs_the_batch_environment(tmp_path):
     env = make_vec_env("gin_env/GinRummy-v0", 1, env_kwargs={"flat": True})
     with pytest.raises(TypeError, match="SelfPlayCallback needs a GinRummyVecEnv, not DummyVecEnv"):
         new_model(env, "MlpPolicy").learn(32, callback=small_callback(tmp_path))
-
-
-def test_bots_of_one_name_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="bots must have different names, not simple, simple, random"):
-        small_callback(tmp_path, bots=["simple", "simple", "random"])
