@@ -215,52 +215,22 @@ class TwoPlayers(Restorable, AECGame):
 class raw_env(TwoPlayers):
     """Gin Rummy for two agents, ``player_0`` and ``player_1``.
 
-    Description
-    -----------
-    Two players draw and discard in turn, form sets and runs, and may knock once at most 10 points remain
-    outside of them. The rules are those of the EAAI 2021 Gin Rummy challenge.
-
-    Action Space
-    ------------
-    ``Discrete(107)`` for each agent: discard a card (0-51), knock with a card (52-103), draw from the stock
-    (104), draw the upcard (105), pass (106). An illegal action raises `IllegalActionError` and changes
-    nothing.
-
-    Observation Space
-    -----------------
-    ``Dict`` of ``"observation"``, float32 (OBSERVATION_SIZE,) within [-1, 1], and ``"action_mask"``, int8
-    (107,), which is all zeros for the agent that is not to move; ``infos[agent]`` holds the same mask. With
-    ``flat=True`` it is the vector alone. With
-    ``candidates=True`` there are also the three `ENTRIES` of `gin_env.candidates`. No observation depends on
-    a card that its agent cannot see.
+    Description, spaces, starting state and the ends of episodes are those of `GinRummyEnv`, for each agent.
+    The non-dealer moves first, and both agents terminate together. An illegal action raises
+    `IllegalActionError` and changes nothing. The mask is all zeros for the agent that is not to move;
+    ``infos[agent]`` holds the same mask.
 
     Rewards
     -------
-    Zero-sum.
-
-    - ``reward="points"``: the points of each hand / 100 to its winner, and the negative to the loser, at the
-      end of the hand, inside a game too
-    - ``reward="win"``: 1 and -1 at the end of the episode, nothing if nobody won
-    - ``reward="score"``, for games: the final score minus the opponent's / 100, boxes and bonuses included
-
-    Starting State
-    --------------
-    Ten random cards for each player, one card turned up, and 31 in the stock. The first dealer is random.
-    The non-dealer moves first.
-
-    Episode End
-    -----------
-    With ``episode="hand"``, when a player knocks or two cards are left in the stock. With
-    ``episode="game"``, when a player has 100 points. Both agents terminate together, and there is no
-    truncation.
+    Those of `GinRummyEnv` to one agent, and the negative to the other. ``reward="points"`` pays at the end of
+    each hand, inside a game too.
 
     Arguments
     ---------
     render_mode : None, ``"human"`` (a window), ``"ansi"`` (text) or ``"rgb_array"`` (uint8 (640, 960, 3)).
         All show both hands, so they are for spectators.
     rules : `Rules`, their text such as ``"oklahoma"``, or a mapping; default `Rules()`.
-    episode : ``"hand"`` (default) or ``"game"``.
-    reward : ``"points"`` (default), ``"win"`` or, for games, ``"score"``.
+    episode, reward : as for `GinRummyEnv`.
     estimator, candidates, flat, memory : see `gin_env.envs.encoder.Encoder`. With ``flat=True`` the mask is
         only in ``infos[agent]``.
 
