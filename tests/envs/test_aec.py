@@ -149,11 +149,6 @@ def test_changed_mask_makes_no_action_legal_in_a_flat_environment():
     assert env.rewards[loser] == -1
 
 
-def test_flat_excludes_candidates():
-    with pytest.raises(ValueError, match="flat=True cannot be combined with candidates=True"):
-        gin_rummy_v0.raw_env(flat=True, candidates=True)
-
-
 # --- Seeds and deals ----------------------------------------------------------------------------------
 
 

@@ -5,35 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
+from made_up_matches import result_of_deals
 
-from gin_env.matches.matches import DEAL_RESULT, MatchResult
+from gin_env.matches.matches import MatchResult
 from research.reproduce.experiment import Run, percent
 
 
-def match_result(
-    bots: tuple[str, str], deals: list[tuple[int, int, int, int]], **counts: object
-) -> MatchResult:
+def match_result(bots: tuple[str, str], deals: list[tuple[int, int, int, int]]) -> MatchResult:
     """Return a match with deals given as (wins of a, wins of b, points of a, points of b)."""
-    each = np.zeros(len(deals), DEAL_RESULT)
-    each["wins"] = [deal[:2] for deal in deals]
-    each["points"] = [deal[2:] for deal in deals]
-    each["hands"] = 2
-    sums = [int(total) for total in np.sum(deals, axis=0)]
-    pairs = dict.fromkeys(("knocks", "gins", "undercuts"), (0, 0))
-    return MatchResult(
-        bots,
-        2 * len(deals),
-        0,
-        "game",
-        (sums[0], sums[1]),
-        hands=2 * len(deals),
-        voids=0,
-        turns=0,
-        points=(sums[2], sums[3]),
-        deals=each,
-        **pairs,
-    )
+    each = [(deal[:2], deal[2:], 2) for deal in deals]
+    return result_of_deals(bots, each, seed=0, episode="game")
 
 
 class UnplayedRun(Run):

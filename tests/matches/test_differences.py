@@ -9,35 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 from hand_endings import Plain
+from made_up_matches import result_of_deals
 
-from gin_env import MatchResult, Rules, agents, play_match, records
+from gin_env import Rules, agents, play_match, records
 from gin_env.matches.differences import points_difference, win_rate_difference
 from gin_env.matches.intervals import deviations, mean_interval, win_rate_difference_interval
-from gin_env.matches.matches import DEAL_RESULT
 
-
-def result_of(bots: tuple[str, str], deals: list[tuple]) -> MatchResult:
-    records = np.array(deals, DEAL_RESULT)
-    wins, points = (tuple(records[name].sum(axis=0).tolist()) for name in ("wins", "points"))
-    return MatchResult(
-        bots=bots,
-        games=2 * len(deals),
-        seed=3,
-        episode="hand",
-        hands=int(records["hands"].sum()),
-        wins=wins,
-        points=points,
-        knocks=(0, 0),
-        gins=(0, 0),
-        undercuts=(0, 0),
-        voids=0,
-        turns=0,
-        deals=records,
-    )
-
-
-FIRST = result_of(("a", "c"), [((2, 0), (50, 0), 2), ((1, 1), (30, 20), 2), ((1, 1), (40, 10), 4)])
-SECOND = result_of(("b", "c"), [((1, 1), (10, 20), 2), ((0, 2), (0, 50), 2), ((1, 0), (10, 10), 4)])
+FIRST = result_of_deals(("a", "c"), [((2, 0), (50, 0), 2), ((1, 1), (30, 20), 2), ((1, 1), (40, 10), 4)])
+SECOND = result_of_deals(("b", "c"), [((1, 1), (10, 20), 2), ((0, 2), (0, 50), 2), ((1, 0), (10, 10), 4)])
 
 
 def test_win_rate_difference_has_the_known_value():

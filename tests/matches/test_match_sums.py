@@ -9,6 +9,7 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 from hand_endings import SHORT, SITUATIONS, NeverKnocks, Plain
+from made_up_matches import result_of
 from watching_bots import PlaysItself
 
 from gin_env import MatchResult, Rules, play_match
@@ -93,24 +94,6 @@ def test_deals_sum_to_the_match_for_any_batch_size(episode, monkeypatch):
     assert np.array_equal(again.deals, whole.deals)
     with pytest.raises(ValueError, match="read-only"):
         whole.deals["wins"] = 0
-
-
-def result_of(**figures) -> MatchResult:
-    defaults = {
-        "bots": ("a", "b"),
-        "games": 10,
-        "seed": 3,
-        "episode": "hand",
-        "wins": (3, 1),
-        "hands": 20,
-        "knocks": (7, 5),
-        "gins": (4, 2),
-        "undercuts": (1, 2),
-        "voids": 5,
-        "points": (90, 30),
-        "turns": 250,
-    }
-    return MatchResult(**(defaults | figures))
 
 
 def test_win_rate_counts_decided_games_only():

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from made_up_matches import result_of
 
 from gin_env import MatchResult, Rules
 from gin_env.matches import match_log, matches, tournaments
@@ -18,19 +19,16 @@ BOTS = ("ann", "bob", "cyd")
 
 
 def match(a: int, b: int, wins: tuple[int, int], unit: int) -> MatchResult:
-    return MatchResult(
+    return result_of(
         bots=(BOTS[a], BOTS[b]),
         games=100,
         seed=7,
-        episode="hand",
         wins=wins,
         hands=200,
-        knocks=(unit, unit + 1),
         gins=(unit + 2, unit + 3),
         undercuts=(unit + 4, unit + 5),
         voids=unit + 6,
         points=(100 * unit, 100 * unit + 550),
-        turns=2000,
     )
 
 

@@ -7,10 +7,11 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
+from made_up_matches import result_of
 from played_positions import played, same_records
 
 torch = pytest.importorskip("torch")
-from gin_env import MatchResult, PlayerView, agents  # noqa: E402
+from gin_env import PlayerView, agents  # noqa: E402
 from gin_env.agents import base  # noqa: E402
 from gin_env.agents.generations.bot import (  # noqa: E402
     GenerationBot,
@@ -266,23 +267,6 @@ def test_run_keeps_its_settings(tmp_path):
         loop.open_run(folder, None)
 
 
-def result(wins: tuple[int, int]) -> MatchResult:
-    return MatchResult(
-        bots=("a", "b"),
-        games=100,
-        seed=7,
-        episode="hand",
-        wins=wins,
-        hands=200,
-        knocks=(1, 2),
-        gins=(3, 4),
-        undercuts=(5, 6),
-        voids=7,
-        points=(100, 50),
-        turns=2000,
-    )
-
-
 def test_generations_continue_from_the_last_kept_one(tmp_path, monkeypatch):
     """With stubbed matches, generation 1 improves on the ancestor; generations 2 and 3 do not."""
     rates = iter([50, 60, 55, 58])
@@ -294,7 +278,7 @@ def test_generations_continue_from_the_last_kept_one(tmp_path, monkeypatch):
         fitted.append(
             (str(bot).rsplit("/", 1)[-1], [str(each).rsplit("/", 1)[-1] for each in others.values()])
         )
-        return {name: result((won, 100 - won)) for name in names}
+        return {name: result_of(games=100, wins=(won, 100 - won)) for name in names}
 
     def train(network, both, epochs, seed, progress):
         progress(7)
@@ -328,7 +312,7 @@ def test_generations_continue_from_the_last_kept_one(tmp_path, monkeypatch):
     assert (history[2].positions, history[2].returns) == (5, returns)
     assert history[2].losses == {"differences": 0.5, "means": 0.25}
     assert history[0].losses == {}
-    assert history[2].intervals["simple"] == result((55, 45)).interval
+    assert history[2].intervals["simple"] == result_of(wins=(55, 45)).interval
     assert told[0] == ("fitting", 7, 4 * 10)
     assert 0 <= history[1].seconds < 60
 

@@ -60,15 +60,6 @@ def test_callback_plays_past_selves_and_saves_the_best_policy(tmp_path, capsys):
     assert agents.make(path).name == "mine"
 
 
-def test_callback_continues_with_a_flat_policy(tmp_path):
-    model = new_model(new_games(candidates=False), CardPolicy, net_arch=[8], card_features=4)
-    callback = small_callback(tmp_path, bots=["simple"], evaluate_every=10**9)
-    model.learn(2 * ROLLOUT, callback=callback)
-    model.learn(2 * ROLLOUT, callback=callback, reset_num_timesteps=False)
-    assert [bot.name for bot in callback.past] == [f"past-{count * ROLLOUT}" for count in (1, 3)]
-    assert (tmp_path / "policy.safetensors").exists()
-
-
 @pytest.mark.parametrize("candidates", [True, False])
 def test_restored_run_has_the_same_model_and_past_selves(tmp_path, candidates):
     policy = (
@@ -99,15 +90,17 @@ def test_restored_run_has_the_same_model_and_past_selves(tmp_path, candidates):
         small_callback(tmp_path).restore(new_model(new_games(), hidden=16))
 
 
-def test_second_call_of_learn_evaluates_and_saves_again(tmp_path):
+@pytest.mark.parametrize("reset", [True, False])
+def test_each_call_of_learn_continues_evaluates_and_saves(tmp_path, reset):
     model = new_model(new_games(candidates=False), CardPolicy, net_arch=[8], card_features=4)
     callback = small_callback(tmp_path, bots=["simple"], evaluate_every=10**9)
     for _ in range(3):
-        model.learn(2 * ROLLOUT, callback=callback)
+        model.learn(2 * ROLLOUT, callback=callback, reset_num_timesteps=reset)
     with (tmp_path / "evaluations.csv").open() as file:
         decisions = [int(row["decisions"]) for row in csv.DictReader(file)]
     assert decisions == [2 * ROLLOUT, 4 * ROLLOUT, 6 * ROLLOUT]
     assert [bot.name for bot in callback.past] == [f"past-{count * ROLLOUT}" for count in (1, 3, 5)]
+    assert (tmp_path / "policy.safetensors").exists()
 
 
 def test_evaluations_play_under_the_rules_of_the_environment(tmp_path):
