@@ -6,7 +6,6 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
-from gymnasium.vector import AutoresetMode
 from hands_in_words import deck_of
 
 import gin_env
@@ -211,14 +210,6 @@ def test_illegal_opponent_is_named():
 
 
 # --- The vector environment -----------------------------------------------------------------------------
-
-
-def test_make_vec_returns_the_native_environment():
-    env = gymnasium.make_vec(ID, num_envs=16, opponent="simple")
-    assert isinstance(env.unwrapped, GinRummyVectorEnv)
-    assert env.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
-    observation, _ = env.reset(seed=0)
-    assert observation in env.observation_space
 
 
 def test_vector_illegal_actions_raise_or_lose():

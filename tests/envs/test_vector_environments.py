@@ -254,6 +254,7 @@ def test_make_vec_takes_the_arguments_of_the_environment():
     env = gymnasium.make_vec(
         "gin_env/GinRummy-v0", 2, opponent=Plain(), rules=RULES, episode="game", reward="win"
     )
+    assert isinstance(env.unwrapped, GinRummyVectorEnv)
     games = env.unwrapped.seat.games
     assert (games.rules, games.whole_game, games.pays, len(games)) == (RULES, True, 1, 2)
 

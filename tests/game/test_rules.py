@@ -176,24 +176,13 @@ def test_rule_7_knock_scores_the_deadwood_difference():
     assert table.legal == set()
 
 
-def test_rule_7_equal_deadwood_is_undercut():
-    table = Table(ALL_BUT_A_FIVE, "AC AS AD 8C 8S 8D KC KD KH 5S", upcard="7D", stock="QD")
+@pytest.mark.parametrize(("last_card", "left"), [("5S", 5), ("2S", 2), ("AH", 0)])
+def test_rule_7_undercut_scores_the_bonus_and_the_difference(last_card, left):
+    table = Table(ALL_BUT_A_FIVE, f"AC AS AD 8C 8S 8D KC KD KH {last_card}", upcard="7D", stock="QD")
     table.play("pass", "pass", "draw", "knock QD")
-    assert table.public["deadwood"].tolist() == [5, 5]
-    assert table.result == ("undercut", 1, 25 + 0)
-
-
-def test_rule_7_undercut_scores_the_bonus_and_the_difference():
-    table = Table(ALL_BUT_A_FIVE, "AC AS AD 8C 8S 8D KC KD KH 2S", upcard="7D", stock="QD")
-    table.play("pass", "pass", "draw", "knock QD")
-    assert table.result == ("undercut", 1, 25 + 3)
-    assert table.public["scores"].tolist() == [0, 28]
-
-
-def test_rule_7_defender_without_deadwood_scores_an_undercut():
-    table = Table(ALL_BUT_A_FIVE, "AC AS AD 8C 8S 8D KC KD KH AH", upcard="7D", stock="QD")
-    table.play("pass", "pass", "draw", "knock QD")
-    assert table.result == ("undercut", 1, 25 + 5)
+    assert table.public["deadwood"].tolist() == [5, left]
+    assert table.result == ("undercut", 1, 25 + 5 - left)
+    assert table.public["scores"].tolist() == [0, 25 + 5 - left]
 
 
 def test_rule_6_gin_allows_no_lay_offs():
