@@ -230,9 +230,8 @@ class raw_env(TwoPlayers):
     render_mode : None, ``"human"`` (a window), ``"ansi"`` (text) or ``"rgb_array"`` (uint8 (640, 960, 3)).
         All show both hands, so they are for spectators.
     rules : `Rules`, their text such as ``"oklahoma"``, or a mapping; default `Rules()`.
-    episode, reward : as for `GinRummyEnv`.
-    estimator, candidates, flat, memory : see `gin_env.envs.encoder.Encoder`. With ``flat=True`` the mask is
-        only in ``infos[agent]``.
+    episode, reward, estimator, candidates, flat, memory : as for `GinRummyEnv`. With ``flat=True`` the mask
+        is only in ``infos[agent]``.
 
     Version History
     ---------------
