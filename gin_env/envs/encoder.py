@@ -50,12 +50,7 @@ class Encoder(Restorable):
     Parameters
     ----------
     games : the batch.
-    estimator : fills the observation's ``estimate`` plane: a name from `gin_env.estimators`, with or without
-        parameters, or an object with the `Estimator` interface.
-    candidates : whether observations contain features of each possible action.
-    flat : whether observations are the vector alone, for libraries without support for dicts.
-    memory : whether observations contain what the opponent has shown in the earlier hands of the game, for
-        ``episode="game"``.
+    estimator, candidates, flat, memory : as for `gin_env.envs.gymnasium_env.GinRummyEnv`.
     mask : whether dicts contain the action mask. Without any entry but the vector there is no dict.
 
     Raises TypeError or ValueError for an invalid estimator or combination.

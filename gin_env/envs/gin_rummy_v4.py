@@ -90,8 +90,7 @@ class raw_env(TwoPlayers):
     gin_reward : reward for gin.
     opponents_hand_visible : adds a fifth plane with the cards whose place the player does not know. As in the
         old release, it does not show the opponent's hand.
-    render_mode : None, ``"human"`` (a window), ``"ansi"`` (text) or ``"rgb_array"`` (uint8 (640, 960, 3)).
-        All show both hands, so they are for spectators.
+    render_mode : as for `gin_rummy_v0.raw_env`.
     screen_height : must be None; the old release drew pictures of any height.
     layoffs : whether the defender lays off cards before their deadwood counts (not in the old release).
 
@@ -137,11 +136,9 @@ class raw_env(TwoPlayers):
         Parameters
         ----------
         seed : deals the hand that the old release dealt for it. Without one, `reset` deals the next hand of
-            the same seed (the first time, of a random one). Anyone who knows the seed can reconstruct every
-            deck.
-        options : ``"deck"`` fixes the deal: card ids of the package in dealing order, that is two hands
-            alternately, player_0 first, then the non-dealer's eleventh card, then the stock in drawing order.
-            ``"dealer"`` (0 or 1) fixes the dealer. Other options are ignored.
+            the same seed (the first time, of a random one).
+        options : as for `gin_rummy_v0.raw_env`, with one deck; the non-dealer's eleventh card takes the place
+            of the upcard.
 
         Raises TypeError or ValueError for an invalid seed, deck or dealer, without changing anything.
         """

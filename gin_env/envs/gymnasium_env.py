@@ -82,9 +82,10 @@ class GinRummyEnv(Seated, gymnasium.Env):
     illegal_action : ``"raise"`` (default): IllegalActionError, nothing changes; ``"lose"``: the episode ends
         with reward -1.
     estimator : the estimator that fills the observation's ``estimate`` plane: a name from
-        `gin_env.estimators`, with or without parameters, or an object.
+        `gin_env.estimators`, with or without parameters, or an object with the `Estimator` interface.
     candidates : whether observations contain features of each possible action.
-    flat : whether observations are the vector alone; `action_masks` returns the mask.
+    flat : whether observations are the vector alone, for libraries without support for dicts;
+        `action_masks` returns the mask.
     memory : whether observations contain what the opponent has shown in the earlier hands of the game, for
         ``episode="game"``. Of several opponents, one is then drawn for each game, not for each hand.
     render_mode : None, ``"ansi"``, ``"human"`` or ``"rgb_array"``. Pictures show both hands.

@@ -13,7 +13,7 @@ import numpy as np
 from gin_env.game.actions import DRAW_STOCK, KNOCK, PASS
 from gin_env.game.cards import (
     ACES,
-    CARD_VALUES,
+    CARDS_UP_TO,
     KINGS,
     NUM_CARDS,
     NUM_RANKS,
@@ -21,7 +21,6 @@ from gin_env.game.cards import (
     card_bit,
     count_cards,
     deck_cards,
-    lowest_card,
 )
 from gin_env.game.melds import best_set_cards, least_deadwood_discards, min_deadwood, run_cards
 from gin_env.game.state import NO_CARD, OFFER
@@ -109,14 +108,8 @@ def least_deadwood_discard(hand: int, allowed: int):
     ('QD', 12)
     """
     best, least = least_deadwood_discards(hand, allowed)
-    highest, points = np.int64(0), np.int64(-1)
-    while best:
-        bit = best & -best
-        value = np.int64(CARD_VALUES[lowest_card(bit)])
-        if value > points:
-            highest, points = bit, value
-        best ^= bit
-    return highest, least
+    highest = best & ~CARDS_UP_TO[highest_value(best) - 1]
+    return highest & -highest, least
 
 
 @kernel

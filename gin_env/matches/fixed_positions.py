@@ -17,7 +17,7 @@ import numpy as np
 
 from gin_env.agents import AnyAgent, resolve
 from gin_env.agents.turns import check_bot_actions
-from gin_env.batch import Games
+from gin_env.batch import Episode, Games
 from gin_env.game.actions import DRAW_UPCARD, KNOCK, NUM_ACTIONS
 from gin_env.game.cards import NUM_CARDS
 from gin_env.game.melds import completes_meld, least_deadwood_discards
@@ -35,12 +35,14 @@ MOST_HANDS = 20
 
 def fixed_views(hands: int = HANDS) -> PlayerView:
     """Return the positions of the first `hands` hands, as views of the players to move, in order of play."""
-    return PlayerView(_fixed_array(hands).copy())
+    return PlayerView(_played(hands, "hand", 1).copy())
 
 
 def game_views() -> PlayerView:
     """Return about 2,100 positions from the hands after the first of `GAMES` games, as `fixed_views`."""
-    return PlayerView(_game_array().copy())
+    array = _played(GAMES, "game", MOST_HANDS)
+    number = array["public"]["hand_number"]
+    return PlayerView(array[(number > 0) & (number < MOST_HANDS)][::3].copy())
 
 
 def decision_hash(bot: AnyAgent, hands: int = HANDS, *, in_games: bool = False) -> str:
@@ -65,19 +67,9 @@ def hash_of(text: str) -> int:
 
 
 @cache
-def _fixed_array(hands: int) -> np.ndarray:
-    return _played(Games(hands, episode="hand"), 1)
-
-
-@cache
-def _game_array() -> np.ndarray:
-    array = _played(Games(GAMES, episode="game"), MOST_HANDS)
-    number = array["public"]["hand_number"]
-    return array[(number > 0) & (number < MOST_HANDS)][::3]
-
-
-def _played(games: Games, hands: int) -> np.ndarray:
+def _played(num_games: int, episode: Episode, hands: int) -> np.ndarray:
     """Return the records of all positions of games with this number of fixed decks, in order of play."""
+    games = Games(num_games, episode=episode)
     zeros = np.zeros(len(games), np.uint64)
     games.start(games.everyone, zeros, zeros)
     for game in range(len(games)):

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK
 from gin_env.game.cards import FULL_DECK, NUM_CARDS
 from gin_env.game.hands import least_deadwood_discard
@@ -72,25 +71,11 @@ _TOGETHER = 2000
 """Number of draws whose alternatives are evaluated together."""
 
 
-class ChanceLog:
-    """Collects what chance did in the games of a match, played one action at a time."""
-
-    def __init__(self, games: Games) -> None:
-        self._games = games
-        self._found: list[np.ndarray] = []
-
-    def add(self, which: np.ndarray, numbers: np.ndarray) -> None:
-        """Add the deals and draws of the last action in these games, int64 (k,), numbered in the match."""
-        going_on = ~self._games.done[which]
-        self._found.append(chance_of(self._games.state[which[going_on]], numbers[going_on]))
-
-    def all(self) -> np.ndarray:
-        """Return `CHANCE` records (n,)."""
-        return np.concatenate([np.zeros(0, CHANCE), *self._found])
-
-
 def chance_of(state: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """Return `CHANCE` records (k,) of the `STATE` records (n,) after a deal or a draw from the stock."""
+    """Return `CHANCE` records (k,) of the `STATE` records (n,) after a deal or a draw from the stock.
+
+    `numbers`, int64 (n,), are the games' numbers in the match.
+    """
     public = state["public"]
     length = public["history_length"].astype(np.int64)
     last = public["history"][np.arange(len(state)), np.maximum(length - 1, 0)]

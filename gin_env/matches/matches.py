@@ -4,9 +4,6 @@ Games come in pairs that share their decks and their first dealer, with the seat
 each hand once. The second game has its suits permuted (the rules treat suits alike), the games are played in
 random order, and a bot that could remember its opponent's cards plays the two games as separate copies, see
 `gin_env.matches.shards`. The result depends only on the seed, not on how the games are batched.
-
-Anyone who knows the seed can reconstruct every deck. By default a match draws a secret seed and reports it
-with the result.
 """
 
 from __future__ import annotations

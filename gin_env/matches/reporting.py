@@ -6,16 +6,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gin_env.agents import Agent, AnyAgent
 from gin_env.matches.provenance import spell_out_bot
 from gin_env.matches.shards import Keep, Report, Tally
 from gin_env.records.files import Recorder
 from gin_env.records.games import GameRecord, Player
-
-if TYPE_CHECKING:
-    from tqdm import tqdm
 
 SECONDS = 1.0
 """Time between two updates of the number of hands."""
@@ -39,34 +35,29 @@ def match_progress(
     if progress is True:
         from tqdm import tqdm
 
+        next_update, explained = time.monotonic() + SECONDS, unit != "game"
         with tqdm(total=num_games, unit=unit, smoothing=0.1, delay=0.5) as bar:
-            yield _Bar(bar, unit)
+
+            def show(num_ended: int, tally: Tally) -> None:
+                nonlocal next_update, explained
+                bar.update(num_ended)
+                if time.monotonic() < next_update:
+                    return
+                hands = int(tally.deals["hands"].sum())
+                if hands:
+                    bar.set_postfix_str(f"{hands:,} hands, {100 * tally.voids / hands:.0f} % void")
+                if not explained and hands >= MANY_HANDS and tally.voids > hands / 2:
+                    explained = True
+                    bar.write(LONG_GAMES, file=bar.fp)
+                next_update = time.monotonic() + SECONDS
+
+            yield show
     elif progress is None or progress is False:
         yield None
     elif callable(progress):
         yield lambda num_ended, _: progress(num_ended) if num_ended else None
     else:
         raise TypeError(f"progress must be True, False or a function, not {progress!r}")
-
-
-class _Bar:
-    """Shows the number of games and, from time to time, of hands."""
-
-    def __init__(self, bar: tqdm[None], unit: str) -> None:
-        self.bar, self.is_game, self.explained = bar, unit == "game", False
-        self.next = time.monotonic() + SECONDS
-
-    def __call__(self, num_ended: int, tally: Tally) -> None:
-        self.bar.update(num_ended)
-        if time.monotonic() < self.next:
-            return
-        hands = int(tally.deals["hands"].sum())
-        if hands:
-            self.bar.set_postfix_str(f"{hands:,} hands, {100 * tally.voids / hands:.0f} % void")
-        if self.is_game and not self.explained and hands >= MANY_HANDS and tally.voids > hands / 2:
-            self.explained = True
-            self.bar.write(LONG_GAMES, file=self.bar.fp)
-        self.next = time.monotonic() + SECONDS
 
 
 @contextmanager

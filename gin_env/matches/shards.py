@@ -26,7 +26,7 @@ from gin_env.agents.turns import play_bot, play_seated, play_turns
 from gin_env.batch import Episode, Games
 from gin_env.game.rules import Rules
 from gin_env.game.state import BIG_GIN, GIN, UNDERCUT, VOID
-from gin_env.matches.luck import LUCK, ChanceLog, luck_of_deals
+from gin_env.matches.luck import LUCK, chance_of, luck_of_deals
 from gin_env.records import GameRecord, Player, RecordedGames
 from gin_env.support.workers import Workers
 
@@ -138,8 +138,8 @@ def play_games(
     shard_index = 2 * deal_index + order % 2  # the games' indices if there were no other deals
     tally = Tally(len(deals))
     same = bots[0] is bots[1]
-    chance = ChanceLog(games) if setting.luck else None
-    step_by_step = recorded is not None or chance is not None
+    chances: list[np.ndarray] = []
+    step_by_step = recorded is not None or setting.luck
     play = play_bot if step_by_step else partial(play_turns, both_seats=same)
     positions = np.empty(size, np.int64)  # in `order`, of the game at each place of the batch
 
@@ -149,8 +149,11 @@ def play_games(
         games.numbers[places] = indices = order[positions[places]]
         seeds = np.full(len(places), setting.seed, np.uint64)
         games.start(places, seeds, (indices // 2).astype(np.uint64), indices % 2 == 1)
-        if chance is not None:
-            chance.add(places, shard_index[positions[places]])
+        note_chance(places)
+
+    def note_chance(places: np.ndarray) -> None:
+        if setting.luck:
+            chances.append(chance_of(games.state[places], shard_index[positions[places]]))
 
     running, num_started = games.everyone, size
     start(running, 0)
@@ -160,8 +163,7 @@ def play_games(
         else:
             seats = games.to_move()[running] ^ games.numbers[running] % 2  # bot a's seat is the number % 2
             play_seated(games, bots, seats, running, play)
-        if chance is not None:
-            chance.add(running, shard_index[positions[running]])
+        note_chance(running)
         ended = running[games.results["ended"][running]]
         if not len(ended):
             continue
@@ -179,10 +181,11 @@ def play_games(
             start(free, num_started)
             num_started += len(free)
         running = running[~games.done[running]]
-    if chance is not None:
+    if setting.luck:
         from gin_env.matches.open_value import packaged_value
 
-        tally.luck = luck_of_deals(chance.all(), len(deals), games.rules, games.whole_game, packaged_value())
+        found = np.concatenate(chances)
+        tally.luck = luck_of_deals(found, len(deals), games.rules, games.whole_game, packaged_value())
     return tally, deals
 
 

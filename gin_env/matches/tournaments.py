@@ -30,11 +30,10 @@ from gin_env.support.plots import import_matplotlib, origin_line, save_figure
 from gin_env.support.tables import table
 from gin_env.support.workers import Workers, opened
 
-_FIGURES = (  # of bots a and b
-    *("games", "seed", "wins_a", "wins_b", "win_rate", "low", "high", "confidence", "hands"),
+CSV_COLUMNS = (
+    *("a", "b", "games", "seed", "wins_a", "wins_b", "win_rate", "low", "high", "confidence", "hands"),
     *("points_per_hand_a", "points_per_hand_b", "gins_a", "gins_b", "undercuts_a", "undercuts_b", "voids"),
 )
-CSV_COLUMNS = ("a", "b", *_FIGURES)
 """Columns of the CSV file, which has one line for each pair; `_a` and `_b` are the figures of each bot."""
 
 MEAN = 1500.0

@@ -24,7 +24,7 @@ from gin_env.batch import Games
 from gin_env.game.cards import NUM_RANKS, NUM_SUITS, SUIT_MASK
 from gin_env.game.state import VOID
 from gin_env.game.streams import check_seed
-from gin_env.matches.luck import ChanceLog
+from gin_env.matches.luck import chance_of
 from gin_env.matches.open_value import CLASSES, FORMAT, NUM_CLASSES, NUM_INPUTS, OpenValue, write_inputs
 from gin_env.matches.provenance import describe_bot
 from gin_env.support.checks import check_integer
@@ -127,12 +127,11 @@ def collect_positions(a: str, b: str, hands: int, seed: int) -> tuple[np.ndarray
     players = [agents.make(a), agents.make(b)]
     games = Games(hands)
     games.start(seed=seed)
-    chance = ChanceLog(games)
-    chance.add(games.everyone, 2 * games.everyone)
+    chances = [chance_of(games.state, 2 * games.everyone)]
     for running in games.until_over():
         play_seated(games, players, games.to_move()[running] ^ running % 2, running, play_bot)
-        chance.add(running, 2 * running)
-    found, results = chance.all(), games.results
+        chances.append(chance_of(games.state[running], 2 * running))
+    found, results = np.concatenate(chances), games.results
     hand = found["deal"]
     mover = np.where(found["is_a"], 0, 1)
     points = np.where(results["winner"][hand] == mover, 1, -1) * results["points"][hand].astype(np.int64)

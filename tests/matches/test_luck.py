@@ -233,13 +233,3 @@ def test_empty_luck_has_the_shape_of_the_deals():
     assert luck.shape == (3,)
     assert luck.dtype == LUCK
     assert not luck["points"].any()
-
-
-def test_games_that_are_over_add_nothing():
-    games = Games(2, episode="hand")
-    games.start(seed=1)
-    log = lucks.ChanceLog(games)
-    games.done[1] = True
-    log.add(np.arange(2), np.arange(2))
-    assert log.all()["deal"].tolist() == [0]
-    assert log.all()["card"].tolist() == [-1]

@@ -149,7 +149,7 @@ def test_training_is_reproducible():
     assert (weights() == weights()).all()
 
 
-def test_invalid_calls_raise():
+def test_invalid_actions_raise():
     env = GinRummyVecEnv(2, "simple", seed=0)
     env.reset()
     with pytest.raises(IllegalActionError):

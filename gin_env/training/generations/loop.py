@@ -129,8 +129,6 @@ def run(
     settings, history = open_run(folder, settings)
     for bot in (settings.ancestor, *settings.pool):
         agents.make(bot)  # raise for an unknown name before any work is done
-    if len(history) > generations:
-        return
     with opened(workers) as crew:
         while len(history) <= generations:
             history.append(_advance(folder, settings, history, crew, progress))
@@ -245,10 +243,7 @@ def remember(
 
 
 def passes_gate(champion: dict[str, float], successor: dict[str, float], shares: dict[str, float]) -> bool:
-    """Return whether the successor replaces the champion, given their win rates and the opponents' shares.
-
-    The champion's win rate against itself counts as one half.
-    """
+    """Return whether the successor replaces the champion, given their win rates and the opponents' shares."""
     before = champion | {PREVIOUS: 0.5}
     return sum(shares[bot] * (rate - before[bot]) for bot, rate in successor.items()) >= 0
 
