@@ -34,7 +34,7 @@ from gin_env.game.batch_kernels import play_and_score
 from gin_env.game.cards import card_bit, pick_card
 from gin_env.game.engine import decision_random, discards_allowed
 from gin_env.game.hands import decline, own_turn
-from gin_env.game.history import first_mover, next_mover, upcard_after
+from gin_env.game.history import events
 from gin_env.game.melds import completes_meld, least_deadwood_discards
 from gin_env.game.rules import MAX_TURNS
 from gin_env.game.state import DISCARD, OVER, STOCK_ONLY
@@ -128,12 +128,9 @@ def repeated_discards(public, private, player: int) -> int:
     repeated = np.int64(0)
     if public.taken < 0:
         return repeated
-    upcard, mover = np.int64(public.first_upcard), first_mover(public)
     drawn = np.int64(-1)
     draws = 0
-    for index in range(public.history_length - 1):  # the last entry is the draw just made
-        action = np.int64(public.history[index])
-        upcard = upcard_after(action, upcard)
+    for mover, action, upcard in events(public):
         if mover == player:
             if is_discard(action):
                 if drawn == public.taken:
@@ -145,7 +142,6 @@ def repeated_discards(public, private, player: int) -> int:
                 draws += 1
             elif action == DRAW_UPCARD:
                 drawn = upcard
-        mover = next_mover(action, mover)
     return repeated
 
 

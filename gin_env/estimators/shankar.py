@@ -34,7 +34,7 @@ import numpy as np
 
 from gin_env.game.actions import is_discard
 from gin_env.game.cards import ACES, NUM_CARDS, NUM_RANKS, card_bit, count_cards, deck_cards, lowest_card
-from gin_env.game.history import first_mover, next_mover
+from gin_env.game.history import events
 from gin_env.observations.knowledge import cards_unseen
 from gin_env.observations.views import PlayerView
 from gin_env.support.compilation import kernel
@@ -66,12 +66,9 @@ def shankar_images(view: PlayerView) -> np.ndarray:
 def cards_ever_discarded(public, player: int) -> int:
     """Return the mask of all cards that this player has discarded in this hand, wherever they are now."""
     cards = np.int64(0)
-    mover = first_mover(public)
-    for index in range(public.history_length):
-        action = np.int64(public.history[index])
+    for mover, action, upcard in events(public):
         if is_discard(action) and mover == player:
-            cards |= card_bit(action % NUM_CARDS)
-        mover = next_mover(action, mover)
+            cards |= card_bit(upcard)
     return cards
 
 

@@ -29,7 +29,7 @@ import numpy as np
 from gin_env.estimators.registry import ESTIMATORS
 from gin_env.game.actions import DRAW_UPCARD, is_discard
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
-from gin_env.game.history import first_mover, next_mover
+from gin_env.game.history import events
 from gin_env.support.array_files import ArrayFileError, ArrayFormat
 from gin_env.support.compilation import kernel
 
@@ -149,9 +149,6 @@ def write_products(public, player: int, factors, products) -> None:
     `factors` is float64 of shape `BUCKETS`.
     """
     products[:] = 1.0
-    mover = first_mover(public)
-    for index in range(public.history_length):
-        action = public.history[index]
+    for index, (mover, action, _) in enumerate(events(public)):
         if is_discard(action) and mover != player:
             _multiply_turn(public, index, factors, products)
-        mover = next_mover(action, mover)

@@ -14,7 +14,7 @@ import numpy as np
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, PASS, is_discard
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, count_cards, deck_cards, lowest_card
 from gin_env.game.engine import decision_random, write_mask
-from gin_env.game.history import first_mover, next_mover, upcard_after
+from gin_env.game.history import events, first_mover, next_mover
 from gin_env.game.rules import MAX_HAND_SIZE, MAX_KNOCK_LIMIT, MAX_TURNS
 from gin_env.game.state import DISCARD, NO_CARD, OVER, PRIVATE, PUBLIC
 from gin_env.observations.candidates import write_candidates
@@ -39,17 +39,12 @@ observations of 16,384 games takes one and a half times as long."""
 
 
 @kernel
-def write_events(views, events) -> None:
+def write_events(views, rows) -> None:
     """Write player, action and card of each event of the first view's hand into (history_length, 3)."""
-    public = views[0].public
-    upcard, mover = np.int64(public.first_upcard), first_mover(public)
-    for index in range(public.history_length):
-        action = np.int64(public.history[index])
-        upcard = upcard_after(action, upcard)
-        events[index, 0] = mover
-        events[index, 1] = action
-        events[index, 2] = NO_CARD if action == DRAW_STOCK else upcard
-        mover = next_mover(action, mover)
+    for index, (mover, action, upcard) in enumerate(events(views[0].public)):
+        rows[index, 0] = mover
+        rows[index, 1] = action
+        rows[index, 2] = NO_CARD if action == DRAW_STOCK else upcard
 
 
 @kernel

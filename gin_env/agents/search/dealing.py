@@ -22,7 +22,7 @@ import numpy as np
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, is_discard
 from gin_env.game.cards import NUM_CARDS, card_bit, lowest_card
 from gin_env.game.engine import deal, play
-from gin_env.game.history import first_hand, first_mover, next_mover, upcard_after
+from gin_env.game.history import events, first_hand
 from gin_env.game.rules import MAX_TURNS, cards_in_deck
 from gin_env.game.state import NO_CARD
 from gin_env.game.streams import below, mix, unit
@@ -57,9 +57,7 @@ def read_past(public, private, player: int, past) -> None:
     past.draw_decisions = 0
     past.discard_decisions = 0
     shown = np.int64(0)  # cards that the opponent took from the pile and still holds
-    upcard, mover = np.int64(public.first_upcard), first_mover(public)
-    for index in range(public.history_length):
-        action = np.int64(public.history[index])
+    for mover, action, upcard in events(public):
         if mover == opponent:
             if is_discard(action):
                 past.discard_decisions += 1
@@ -71,7 +69,6 @@ def read_past(public, private, player: int, past) -> None:
             past.draws += mover == opponent
         elif mover == opponent and action == DRAW_UPCARD:
             shown |= card_bit(upcard)
-        upcard = upcard_after(action, upcard)
         if mover == opponent and is_discard(action):
             if shown & card_bit(upcard):
                 shown &= ~card_bit(upcard)
@@ -79,7 +76,6 @@ def read_past(public, private, player: int, past) -> None:
                 past.discard[past.discards] = upcard
                 past.draws_before[past.discards] = past.draws
                 past.discards += 1
-        mover = next_mover(action, mover)
     past.unseen = cards_unseen(public, private, player)
     past.missing = cards_missing(public, player)
 
