@@ -36,7 +36,7 @@ import numpy as np
 
 from gin_env.agents.base import act_by
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD
-from gin_env.game.cards import CARD_VALUES, card_bit, count_cards, lowest_card, pick_card
+from gin_env.game.cards import CARD_VALUES, card_bit, count_cards, each_card, pick_card
 from gin_env.game.engine import discards_allowed
 from gin_env.game.hands import MELD_MATES, decline, discard_or_knock, keep_best
 from gin_env.game.melds import completes_meld, least_deadwood_discards, min_deadwood
@@ -90,12 +90,9 @@ def medium_draw(public, private, minimum_drop: int) -> int:
 def hopeless_cards(hand: int, unseen: int) -> int:
     """Return the mask of the cards that cannot be in a meld of the hand and the unseen cards."""
     hopeless = np.int64(0)
-    remaining = hand
-    while remaining:
-        card = lowest_card(remaining)
+    for card in each_card(hand):
         if not completes_meld(hand | unseen, card):
             hopeless |= card_bit(card)
-        remaining &= remaining - 1
     return hopeless
 
 
@@ -106,13 +103,10 @@ def safest_then_highest(candidates: int, shown: int) -> int:
     Of several such candidates, only those with the highest value remain.
     """
     best, highest = np.int64(0), np.int64(-1000)
-    remaining = candidates
-    while remaining:
-        card = lowest_card(remaining)
+    for card in each_card(candidates):
         helps = count_cards(MELD_MATES[card] & shown)
         score = np.int64(CARD_VALUES[card]) - 11 * helps  # values: 1 to 10
         best, highest = keep_best(best, highest, card, score)
-        remaining &= remaining - 1
     return best
 
 

@@ -49,7 +49,7 @@ from gin_env.game.cards import (
     NUM_RANKS,
     card_bit,
     count_cards,
-    lowest_card,
+    each_card,
     pick_card,
 )
 from gin_env.game.engine import discards_allowed
@@ -158,12 +158,9 @@ class TonicBot(NamedObject):
 def count_pairs(unmelded: int, available: int) -> int:
     """Return the number of broad pairs among the unmelded cards."""
     pairs = 0
-    remaining = unmelded
-    while remaining:
-        card = lowest_card(remaining)
-        remaining &= remaining - 1  # count each pair once, at its lower card
-        pairs += count_cards(pair_partners(card, remaining, available, BROAD))
-    return pairs
+    for card in each_card(unmelded):
+        pairs += count_cards(pair_partners(card, unmelded, available, BROAD))
+    return pairs // 2  # each is counted at both of its cards
 
 
 @kernel
@@ -215,13 +212,9 @@ def tonic_draw(public, private, parameters) -> int:
 def kept_pairs(unmelded: int, available: int, below: int) -> int:
     """First filter: return the mask of the cards in a broad pair of less than `below` points."""
     kept = np.int64(0)
-    remaining = unmelded
-    while remaining:
-        card = lowest_card(remaining)
-        partners = cheap_partners(card, remaining, available, BROAD, below - 1)
-        if partners:
-            kept |= card_bit(card) | partners
-        remaining &= remaining - 1
+    for card in each_card(unmelded):
+        if cheap_partners(card, unmelded, available, BROAD, below - 1):
+            kept |= card_bit(card)
     return kept
 
 
@@ -241,12 +234,9 @@ def desired_cards(unmelded: int, held: int) -> int:
     """Third filter: return the mask of the unmelded cards that complete a meld with the cards in `held`."""
     desired = np.int64(0)
     if held & (held - 1):  # at least two cards
-        remaining = unmelded
-        while remaining:
-            card = lowest_card(remaining)
+        for card in each_card(unmelded):
             if completes_meld(held, card):
                 desired |= card_bit(card)
-            remaining &= remaining - 1
     return desired
 
 
@@ -259,13 +249,10 @@ def last_choice(candidates: int, unmelded: int, available: int) -> int:
     """
     faces = candidates & FACE_CARDS
     best, highest = np.int64(0), np.int64(-1000)
-    remaining = faces if faces else candidates
-    while remaining:
-        card = lowest_card(remaining)
+    for card in each_card(faces if faces else candidates):
         rank = card % NUM_RANKS
         pairs = count_cards(pair_partners(card, unmelded, available, BROAD)) if faces else 0
         best, highest = keep_best(best, highest, card, rank - NUM_RANKS * pairs)
-        remaining &= remaining - 1
     return best
 
 

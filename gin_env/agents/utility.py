@@ -33,7 +33,7 @@ import numpy as np
 
 from gin_env.agents.base import act_by
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD
-from gin_env.game.cards import ACES, CARD_VALUES, NUM_RANKS, card_bit, count_cards, lowest_card, pick_card
+from gin_env.game.cards import ACES, CARD_VALUES, NUM_RANKS, card_bit, count_cards, each_card, pick_card
 from gin_env.game.engine import discards_allowed
 from gin_env.game.hands import (
     cards_above,
@@ -122,12 +122,9 @@ def discard_score(card: int, loose: int, possible: int, stock_left: int, last_di
 def best_discards(loose: int, allowed: int, possible: int, stock_left: int, last_discard: int) -> int:
     """Return the mask of the allowed unmelded cards with the highest discard score."""
     best, highest = np.int64(0), -1e9
-    remaining = loose & allowed
-    while remaining:
-        card = lowest_card(remaining)
+    for card in each_card(loose & allowed):
         score = discard_score(card, loose, possible, stock_left, last_discard)
         best, highest = keep_best(best, highest, card, score)
-        remaining &= remaining - 1
     return best
 
 

@@ -37,7 +37,7 @@ import numpy as np
 
 from gin_env.estimators.base import Memoryless
 from gin_env.game.actions import DRAW_UPCARD, PASS, is_discard
-from gin_env.game.cards import NUM_CARDS, NUM_RANKS, card_bit, lowest_card
+from gin_env.game.cards import NUM_CARDS, NUM_RANKS, card_bit, each_card
 from gin_env.game.history import events
 from gin_env.observations.knowledge import cards_missing, cards_unseen, write_odds_with_sum
 from gin_env.observations.views import PlayerView
@@ -169,12 +169,9 @@ def cards_held(public, private, player: int, changes, held_value: float) -> int:
         return held  # values only rise when the opponent takes a card
     values = np.empty(NUM_CARDS)
     write_values(public, private, player, changes, values)
-    remaining = cards_unseen(public, private, player)
-    while remaining:
-        card = lowest_card(remaining)
+    for card in each_card(cards_unseen(public, private, player)):
         if values[card] > held_value:
             held |= card_bit(card)
-        remaining &= remaining - 1
     return held
 
 

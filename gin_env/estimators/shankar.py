@@ -33,7 +33,7 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.game.actions import is_discard
-from gin_env.game.cards import ACES, NUM_CARDS, NUM_RANKS, card_bit, count_cards, deck_cards, lowest_card
+from gin_env.game.cards import ACES, NUM_CARDS, NUM_RANKS, card_bit, count_cards, deck_cards, each_card
 from gin_env.game.history import events
 from gin_env.observations.knowledge import cards_unseen
 from gin_env.observations.views import PlayerView
@@ -117,10 +117,8 @@ def write_shankar_array(public, private, player: int, row) -> None:
     discarded = cards_ever_discarded(public, opponent)
     unknown = cards_unseen(public, private, player)
     mates = np.int64(0)
-    remaining = held
-    while remaining:
-        mates |= certain_mates(lowest_card(remaining), unknown | held)
-        remaining &= remaining - 1
+    for card in each_card(held):
+        mates |= certain_mates(card, unknown | held)
     for card in range(NUM_CARDS):
         bit = card_bit(card)
         if bit & hand:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, is_discard
-from gin_env.game.cards import NUM_CARDS, card_bit, lowest_card
+from gin_env.game.cards import NUM_CARDS, card_bit, each_card
 from gin_env.game.engine import deal, play
 from gin_env.game.history import events, first_hand
 from gin_env.game.rules import MAX_TURNS, cards_in_deck
@@ -89,10 +89,9 @@ def propose_worlds(
     Fills `held`, int8 (n, hand_size + draws), and `stock`, int8 (n, others); uses the stream `key`.
     """
     cards = np.empty(NUM_CARDS, np.int64)
-    unseen, num_unseen = np.int64(past.unseen), 0
-    while unseen:
-        cards[num_unseen] = lowest_card(unseen)
-        unseen &= unseen - 1
+    num_unseen = 0
+    for card in each_card(np.int64(past.unseen)):
+        cards[num_unseen] = card
         num_unseen += 1
     missing = np.int64(past.missing)
     # weight[i, j]: sum over all sets of j of the cards from the i-th on, of the product of their odds.
@@ -153,11 +152,9 @@ def deal_world(game, view, past, held: np.ndarray, stock: np.ndarray, key: int) 
     game.public = view.public
     public, player, deck = view.public, np.int64(view.player), game.hidden.deck
     hand_size = np.int64(public.rules.hand_size)
-    own = first_hand(public, view.private, player)
-    for index in range(hand_size):
-        deck[2 * index + player] = lowest_card(own)
+    for index, card in enumerate(each_card(first_hand(public, view.private, player))):
+        deck[2 * index + player] = card
         deck[2 * index + 1 - player] = held[index]
-        own &= own - 1
     deck[2 * hand_size] = public.first_upcard
     first = 2 * hand_size + 1
     place, draw = hand_size, 0
