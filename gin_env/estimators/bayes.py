@@ -143,8 +143,7 @@ def write_shares(products, unseen: int, known: int, total: int, row) -> None:
 @kernel
 def _write_estimates(views, factors, linear, estimates):
     products, buffer = np.empty(NUM_CARDS), np.empty(NUM_CARDS)
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         public = view.public
         write_products(public, view.player, factors, products)
         unseen = cards_unseen(public, view.private, view.player)

@@ -38,8 +38,7 @@ class UniformEstimator(Memoryless):
 
 @kernel
 def _write_estimates(views, estimates):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         write_uniform(view.public, view.private, view.player, estimates[index])
 
 

@@ -92,15 +92,6 @@ class LogisticEstimator(Memoryless):
 
 
 @kernel
-def has_taken_an_upcard(public, player: int) -> bool:
-    """Return whether this player has taken a card from the discard pile in this hand."""
-    for mover, action, _ in events(public):
-        if action == DRAW_UPCARD and mover == player:
-            return True
-    return False
-
-
-@kernel
 def _change(values, unknown: int, lowest: int, rank: int, amount: float) -> None:
     """Add `amount` to the card of this rank in the suit whose ace is `lowest`, if its place is unknown."""
     if 0 <= rank < NUM_RANKS and unknown & card_bit(lowest + rank):
@@ -165,7 +156,10 @@ def cards_held(public, private, player: int, changes, held_value: float) -> int:
     """Return the mask of cards that the opponent was seen to take or whose value exceeds `held_value`."""
     opponent = 1 - player
     held = np.int64(public.shown[opponent])
-    if not has_taken_an_upcard(public, opponent):
+    has_taken = False
+    for mover, action, _ in events(public):
+        has_taken |= mover == opponent and action == DRAW_UPCARD
+    if not has_taken:
         return held  # values only rise when the opponent takes a card
     values = np.empty(NUM_CARDS)
     write_values(public, private, player, changes, values)
@@ -179,8 +173,7 @@ def cards_held(public, private, player: int, changes, held_value: float) -> int:
 def _write_estimates(views, changes, normalised, estimates):
     odds = np.empty(NUM_CARDS)
     buffer = np.empty(NUM_CARDS)
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         public, private, player = view.public, view.private, view.player
         write_values(public, private, player, changes, odds)
         for card in range(NUM_CARDS):

@@ -180,8 +180,7 @@ def write_opponent_turns(public, private, player: int, turns) -> int:
 
 @kernel
 def _write_opponent_turns(views, turns, counts):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         counts[index] = write_opponent_turns(view.public, view.private, view.player, turns[index])
 
 
@@ -199,15 +198,13 @@ def _hash_turns(turns, counts, hashes):
 
 @kernel
 def _write_first_hands(views, hands):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         hands[index] = first_hand(view.public, view.private, view.player)
 
 
 @kernel
 def _write_known_cards(views, held, unseen, missing):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         shown = np.int64(view.public.shown[1 - view.player])
         unknown = cards_unseen(view.public, view.private, view.player)
         missing[index] = cards_missing(view.public, view.player)
@@ -278,6 +275,5 @@ def write_card_features(public, private, player: int, cards, position) -> None:
 
 @kernel
 def _write_card_features(views, cards, position):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         write_card_features(view.public, view.private, view.player, cards[index], position[index])

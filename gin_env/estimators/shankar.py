@@ -133,6 +133,5 @@ def write_shankar_array(public, private, player: int, row) -> None:
 
 @kernel
 def _write_shankar_arrays(views, arrays):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         write_shankar_array(view.public, view.private, view.player, arrays[index])

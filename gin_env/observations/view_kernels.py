@@ -141,8 +141,7 @@ def is_history(public, private, player: int) -> bool:
 @kernel
 def first_wrong(views) -> int:
     """Return the index of the first record that is not a position of a hand; -1 if all are."""
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         if not is_position(view.public, np.int64(view.private.hand), view.player):
             return index
         if not is_history(view.public, view.private, view.player):
@@ -153,8 +152,7 @@ def first_wrong(views) -> int:
 @kernel
 def write_view_masks(views, masks) -> None:
     """Write the players' legal actions into int8 (n, 107), zeros where they are not to move."""
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         if view.public.to_move == view.player:
             write_mask(view.public, view.private, masks[index])
 
@@ -164,8 +162,7 @@ def write_view_candidates(views, rows, actions, context) -> bool:
     """Call `write_candidates` for each view; return False if a discarding player has too few rows."""
     after = np.empty((NUM_CARDS, NUM_CARDS), np.int64)
     complete = True
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         complete &= write_candidates(
             view.public, view.private, view.player, rows[index], actions[index], context[index], after
         )
@@ -175,8 +172,7 @@ def write_view_candidates(views, rows, actions, context) -> bool:
 @kernel
 def write_view_observations(views, observations) -> None:
     """Write the players' observations into float32 (n, OBSERVATION_SIZE)."""
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         write_observation(view.public, view.private, view.player, observations[index])
 
 
@@ -191,8 +187,8 @@ def write_memories(state, games, player, memories):
 @kernel
 def write_view_memories(views, memories) -> None:
     """Write what the players know from earlier hands into float32 (n, NUM_MEMORY)."""
-    for index in range(len(views)):
-        write_memory(views[index].public, views[index].player, memories[index])
+    for index, view in enumerate(views):
+        write_memory(view.public, view.player, memories[index])
 
 
 @kernel
