@@ -42,13 +42,13 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.agents.base import act_by
-from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
+from gin_env.game.actions import KNOCK
 from gin_env.game.cards import ACES, CARD_VALUES, NUM_CARDS, card_bit, count_cards, each_card, pick_card
 from gin_env.game.engine import discards_allowed
-from gin_env.game.hands import MELD_MATES, decline, keep_best, own_turn, would_be_melded
+from gin_env.game.hands import MELD_MATES, draw_upcard_if, keep_best, own_turn, would_be_melded
 from gin_env.game.melds import completes_meld, least_deadwood_discards, min_deadwood, run_cards
 from gin_env.game.rules import MAX_TURNS
-from gin_env.game.state import DISCARD, STOCK_ONLY
+from gin_env.game.state import DISCARD
 from gin_env.observations.knowledge import cards_missing, cards_unseen
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer, check_number, check_switch
@@ -111,14 +111,9 @@ class MarjjBot(NamedObject):
 @kernel
 def marjj_draw(public, private) -> int:
     """Return MARJJ's draw: the upcard if it is melded and lowers the deadwood, otherwise decline it."""
-    if public.phase == STOCK_ONLY:
-        return DRAW_STOCK
     hand = np.int64(private.hand)
-    if would_be_melded(hand, public.upcard):
-        _, least = least_deadwood_discards(hand | card_bit(public.upcard), hand)
-        if least < min_deadwood(hand):
-            return DRAW_UPCARD
-    return decline(public)
+    _, least = least_deadwood_discards(hand | card_bit(public.upcard), hand)
+    return draw_upcard_if(public, would_be_melded(hand, public.upcard) and least < min_deadwood(hand))
 
 
 @kernel

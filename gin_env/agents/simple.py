@@ -33,11 +33,11 @@ from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, is_discard
 from gin_env.game.batch_kernels import play_and_score
 from gin_env.game.cards import card_bit, pick_card
 from gin_env.game.engine import decision_random, discards_allowed
-from gin_env.game.hands import decline, own_turn
+from gin_env.game.hands import draw_upcard_if, own_turn
 from gin_env.game.history import events
 from gin_env.game.melds import completes_meld, least_deadwood_discards
 from gin_env.game.rules import MAX_TURNS
-from gin_env.game.state import DISCARD, OVER, STOCK_ONLY
+from gin_env.game.state import DISCARD, OVER
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer, is_integer
 from gin_env.support.compilation import kernel
@@ -114,9 +114,7 @@ def points_by_turn(name: str, points: Sequence[int], most: int) -> np.ndarray:
 @kernel
 def simple_draw(public, private) -> int:
     """Return Simple's draw: the upcard if it completes or extends a meld, otherwise decline it."""
-    if public.phase != STOCK_ONLY and completes_meld(np.int64(private.hand), public.upcard):
-        return DRAW_UPCARD
-    return decline(public)
+    return draw_upcard_if(public, completes_meld(np.int64(private.hand), public.upcard))
 
 
 @kernel

@@ -20,12 +20,12 @@ from typing import NamedTuple
 import numpy as np
 
 from gin_env.agents.cfr import paper_sets, plus_sets
-from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
+from gin_env.game.actions import KNOCK
 from gin_env.game.cards import card_bit, each_card, lowest_card, pick_card
 from gin_env.game.engine import discards_allowed
-from gin_env.game.hands import decline, keep_best, unmelded_cards
+from gin_env.game.hands import draw_upcard_if, keep_best, unmelded_cards
 from gin_env.game.melds import least_deadwood_discards, min_deadwood
-from gin_env.game.state import DISCARD, STOCK_ONLY
+from gin_env.game.state import DISCARD
 from gin_env.game.streams import mix, unit
 from gin_env.support.compilation import kernel
 
@@ -180,9 +180,7 @@ def choose_knock(public, private, player, rest: int, random, strategy) -> bool:
 @kernel
 def draw_by_strategy(public, private, player, random, strategy) -> int:
     """Return the draw that the strategy decides on."""
-    if public.phase == STOCK_ONLY:
-        return DRAW_STOCK
-    return DRAW_UPCARD if choose_draw(public, private, player, random, strategy) else decline(public)
+    return draw_upcard_if(public, choose_draw(public, private, player, random, strategy))
 
 
 @kernel
