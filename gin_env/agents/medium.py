@@ -35,10 +35,10 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.agents.base import act_by
-from gin_env.game.cards import CARD_VALUES, card_bit, count_cards, each_card, pick_card
+from gin_env.game.cards import ACES, CARD_VALUES, card_bit, count_cards, each_card, pick_card
 from gin_env.game.engine import discards_allowed
 from gin_env.game.hands import MELD_MATES, discard_or_knock, draw_upcard_if, keep_best
-from gin_env.game.melds import completes_meld, least_deadwood_discards, min_deadwood
+from gin_env.game.melds import least_deadwood_discards, min_deadwood, ranks_held_thrice, run_cards
 from gin_env.game.state import DISCARD
 from gin_env.observations.knowledge import cards_unseen
 from gin_env.observations.views import PlayerView
@@ -84,11 +84,8 @@ def medium_draw(public, private, minimum_drop: int) -> int:
 @kernel
 def hopeless_cards(hand: int, unseen: int) -> int:
     """Return the mask of the cards that cannot be in a meld of the hand and the unseen cards."""
-    hopeless = np.int64(0)
-    for card in each_card(hand):
-        if not completes_meld(hand | unseen, card):
-            hopeless |= card_bit(card)
-    return hopeless
+    possible = hand | unseen
+    return hand & ~(run_cards(possible) | ranks_held_thrice(possible) * ACES)
 
 
 @kernel

@@ -60,12 +60,13 @@ from gin_env.game.hands import (
     discard_or_knock,
     draw_upcard_if,
     keep_best,
+    meld_completions,
     own_turn,
     pair_partners,
     unmelded_cards,
     would_be_melded,
 )
-from gin_env.game.melds import best_set_cards, completes_meld, least_deadwood_discards, run_cards
+from gin_env.game.melds import best_set_cards, least_deadwood_discards, run_cards
 from gin_env.game.rules import MAX_TURNS
 from gin_env.game.state import DISCARD
 from gin_env.observations.views import PlayerView
@@ -227,12 +228,7 @@ def cards_near_runs(runs: int, unmelded: int, available: int) -> int:
 @kernel
 def desired_cards(unmelded: int, held: int) -> int:
     """Third filter: return the mask of the unmelded cards that complete a meld with the cards in `held`."""
-    desired = np.int64(0)
-    if held & (held - 1):  # at least two cards
-        for card in each_card(unmelded):
-            if completes_meld(held, card):
-                desired |= card_bit(card)
-    return desired
+    return unmelded & meld_completions(held)
 
 
 @kernel
