@@ -86,7 +86,6 @@ class BayesEstimator(Memoryless):
         self._linear = likelihood == "paper"
 
     def estimate(self, view: PlayerView) -> np.ndarray:
-        """Return the probabilities, float32 (n, 52); see `Estimator.estimate`."""
         estimates = np.empty((len(view), NUM_CARDS), np.float32)
         _write_estimates(view.array, self._factors, self._linear, estimates)
         return estimates

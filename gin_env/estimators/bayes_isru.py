@@ -69,7 +69,6 @@ class BayesIsruEstimator(Memoryless):
         )
 
     def estimate(self, view: PlayerView) -> np.ndarray:
-        """Return the probabilities, float32 (n, 52); see `Estimator.estimate`."""
         estimates = np.empty((len(view), NUM_CARDS), np.float32)
         _write_estimates(view.array, self._factors, self._alpha, self._normalised, estimates)
         return estimates

@@ -30,7 +30,6 @@ class UniformEstimator(Memoryless):
     """See `gin_env.estimators.base.is_observed`."""
 
     def estimate(self, view: PlayerView) -> np.ndarray:
-        """Return the probabilities, float32 (n, 52); see `Estimator.estimate`."""
         estimates = np.empty((len(view), NUM_CARDS), np.float32)
         _write_estimates(view.array, estimates)
         return estimates

@@ -85,7 +85,6 @@ class LogisticEstimator(Memoryless):
         self._normalised = check_switch("normalised", normalised)
 
     def estimate(self, view: PlayerView) -> np.ndarray:
-        """Return the probabilities, float32 (n, 52); see `Estimator.estimate`."""
         estimates = np.empty((len(view), NUM_CARDS), np.float32)
         _write_estimates(view.array, self._changes, self._normalised, estimates)
         return estimates
