@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, PASS, is_discard
-from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, count_cards, deck_cards, lowest_card
+from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, count_cards, deck_cards, each_card
 from gin_env.game.engine import decision_random, write_mask
 from gin_env.game.history import events, first_mover, next_mover
 from gin_env.game.rules import MAX_HAND_SIZE, MAX_KNOCK_LIMIT, MAX_TURNS
@@ -87,10 +87,9 @@ def is_position(public, hand: int, player: int) -> bool:
             return False
         if (np.int64(public.discarded[either]) | np.int64(public.declined[either])) & ~pile:
             return False
-    while pile:
-        if public.discard_turn[lowest_card(pile)] > public.turn:
+    for card in each_card(pile):
+        if public.discard_turn[card] > public.turn:
             return False
-        pile &= pile - 1
     if public.phase == OVER:
         return count_cards(hand) <= rules.hand_size
     drawn = public.phase == DISCARD and public.to_move == player
