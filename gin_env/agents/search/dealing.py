@@ -49,13 +49,8 @@ PAST = np.dtype(
 
 @kernel
 def read_past(public, private, player: int, past) -> None:
-    """Fill a `PAST` record from what the player knows."""
+    """Fill a new `PAST` record, all zeros, from what the player knows."""
     opponent = 1 - player
-    past.drawn = 0
-    past.draws = 0
-    past.discards = 0
-    past.draw_decisions = 0
-    past.discard_decisions = 0
     shown = np.int64(0)  # cards that the opponent took from the pile and still holds
     for mover, action, upcard in events(public):
         if mover == opponent:
