@@ -28,12 +28,12 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.agents.base import act_by
-from gin_env.game.actions import KNOCK
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
 from gin_env.game.cards import card_bit, lowest_card
 from gin_env.game.engine import discards_allowed
-from gin_env.game.hands import draw_upcard_if, least_deadwood_discard
+from gin_env.game.hands import decline, least_deadwood_discard
 from gin_env.game.melds import completes_meld, least_deadwood_discards, min_deadwood
-from gin_env.game.state import DISCARD
+from gin_env.game.state import DISCARD, STOCK_ONLY
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer, check_switch
 from gin_env.support.compilation import kernel
@@ -62,9 +62,13 @@ class GoldStandardBot(NamedObject):
 @kernel
 def gold_standard_draw(public, private) -> int:
     """Return the draw: the upcard if it joins a meld or lowers the deadwood, otherwise decline it."""
+    if public.phase == STOCK_ONLY:
+        return DRAW_STOCK
     hand = np.int64(private.hand)
+    if completes_meld(hand, public.upcard):
+        return DRAW_UPCARD
     _, least = least_deadwood_discards(hand | card_bit(public.upcard), hand)
-    return draw_upcard_if(public, completes_meld(hand, public.upcard) or least < min_deadwood(hand))
+    return DRAW_UPCARD if least < min_deadwood(hand) else decline(public)
 
 
 @kernel

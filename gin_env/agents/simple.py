@@ -33,11 +33,11 @@ from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, is_discard
 from gin_env.game.batch_kernels import play_and_score
 from gin_env.game.cards import card_bit, pick_card
 from gin_env.game.engine import decision_random, discards_allowed
-from gin_env.game.hands import draw_upcard_if, own_turn
-from gin_env.game.history import events
+from gin_env.game.hands import decline, own_turn
+from gin_env.game.history import first_mover, next_mover, upcard_after
 from gin_env.game.melds import completes_meld, least_deadwood_discards
 from gin_env.game.rules import MAX_TURNS
-from gin_env.game.state import DISCARD, OVER
+from gin_env.game.state import DISCARD, OVER, STOCK_ONLY
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer, is_integer
 from gin_env.support.compilation import kernel
@@ -114,7 +114,9 @@ def points_by_turn(name: str, points: Sequence[int], most: int) -> np.ndarray:
 @kernel
 def simple_draw(public, private) -> int:
     """Return Simple's draw: the upcard if it completes or extends a meld, otherwise decline it."""
-    return draw_upcard_if(public, completes_meld(np.int64(private.hand), public.upcard))
+    if public.phase != STOCK_ONLY and completes_meld(np.int64(private.hand), public.upcard):
+        return DRAW_UPCARD
+    return decline(public)
 
 
 @kernel
@@ -126,9 +128,12 @@ def repeated_discards(public, private, player: int) -> int:
     repeated = np.int64(0)
     if public.taken < 0:
         return repeated
+    upcard, mover = np.int64(public.first_upcard), first_mover(public)
     drawn = np.int64(-1)
     draws = 0
-    for mover, action, upcard in events(public):
+    for index in range(public.history_length - 1):  # the last entry is the draw just made
+        action = np.int64(public.history[index])
+        upcard = upcard_after(action, upcard)
         if mover == player:
             if is_discard(action):
                 if drawn == public.taken:
@@ -140,6 +145,7 @@ def repeated_discards(public, private, player: int) -> int:
                 draws += 1
             elif action == DRAW_UPCARD:
                 drawn = upcard
+        mover = next_mover(action, mover)
     return repeated
 
 

@@ -40,6 +40,7 @@ import numpy as np
 from gin_env.agents.base import act_by
 from gin_env.agents.simple import knock_limits, points_by_turn
 from gin_env.estimators.logistic import cards_held
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD
 from gin_env.game.cards import (
     ACES,
     CARD_VALUES,
@@ -57,8 +58,8 @@ from gin_env.game.hands import (
     FACE_CARDS,
     NARROW,
     available_cards,
+    decline,
     discard_or_knock,
-    draw_upcard_if,
     keep_best,
     meld_completions,
     own_turn,
@@ -68,7 +69,7 @@ from gin_env.game.hands import (
 )
 from gin_env.game.melds import best_set_cards, least_deadwood_discards, run_cards
 from gin_env.game.rules import MAX_TURNS
-from gin_env.game.state import DISCARD
+from gin_env.game.state import DISCARD, STOCK_ONLY
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer, check_number, check_switch
 from gin_env.support.compilation import kernel
@@ -194,11 +195,15 @@ def wants_pair(public, private, parameters) -> bool:
 @kernel
 def tonic_draw(public, private, parameters) -> int:
     """Return Tonic's draw: the upcard for a meld, a knock or, in early turns, a pair."""
+    if public.phase == STOCK_ONLY:
+        return DRAW_STOCK
     hand = np.int64(private.hand)
+    if would_be_melded(hand, public.upcard) or wants_pair(public, private, parameters):
+        return DRAW_UPCARD
     _, least = least_deadwood_discards(hand | card_bit(public.upcard), hand)
-    allows_knock = least <= knock_limit(public, parameters)
-    melded = would_be_melded(hand, public.upcard)
-    return draw_upcard_if(public, allows_knock or melded or wants_pair(public, private, parameters))
+    if least <= knock_limit(public, parameters):
+        return DRAW_UPCARD
+    return decline(public)
 
 
 # --- Discarding ---------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ import numpy as np
 from gin_env.estimators.base import Memoryless
 from gin_env.game.actions import DRAW_UPCARD, PASS, is_discard
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, card_bit, each_card
-from gin_env.game.history import events
+from gin_env.game.history import first_mover, next_mover, upcard_after
 from gin_env.observations.knowledge import cards_missing, cards_unseen, write_odds_with_sum
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_number, check_switch
@@ -91,6 +91,18 @@ class LogisticEstimator(Memoryless):
 
 
 @kernel
+def has_taken_an_upcard(public, player: int) -> bool:
+    """Return whether this player has taken a card from the discard pile in this hand."""
+    mover = first_mover(public)
+    for index in range(public.history_length):
+        action = public.history[index]
+        if action == DRAW_UPCARD and mover == player:
+            return True
+        mover = next_mover(action, mover)
+    return False
+
+
+@kernel
 def _change(values, unknown: int, lowest: int, rank: int, amount: float) -> None:
     """Add `amount` to the card of this rank in the suit whose ace is `lowest`, if its place is unknown."""
     if 0 <= rank < NUM_RANKS and unknown & card_bit(lowest + rank):
@@ -128,9 +140,12 @@ def write_values(public, private, player: int, changes, values) -> None:
     opponent = 1 - player
     unknown = cards_unseen(public, private, player)
     values[:] = 0.0
+    upcard, mover = np.int64(public.first_upcard), first_mover(public)
     passes = 0
     scale = 1.0
-    for index, (mover, action, upcard) in enumerate(events(public)):
+    for index in range(public.history_length):
+        action = np.int64(public.history[index])
+        upcard = upcard_after(action, upcard)
         if is_discard(action):
             if mover == opponent:
                 lowered = -scale * changes.decrement
@@ -148,6 +163,7 @@ def write_values(public, private, player: int, changes, values) -> None:
                 lowered = -scale * changes.decline
                 _change_surrounding(values, unknown, upcard, lowered, lowered / 2)
             passes += action == PASS
+        mover = next_mover(action, mover)
 
 
 @kernel
@@ -155,10 +171,7 @@ def cards_held(public, private, player: int, changes, held_value: float) -> int:
     """Return the mask of cards that the opponent was seen to take or whose value exceeds `held_value`."""
     opponent = 1 - player
     held = np.int64(public.shown[opponent])
-    has_taken = False
-    for mover, action, _ in events(public):
-        has_taken |= mover == opponent and action == DRAW_UPCARD
-    if not has_taken:
+    if not has_taken_an_upcard(public, opponent):
         return held  # values only rise when the opponent takes a card
     values = np.empty(NUM_CARDS)
     write_values(public, private, player, changes, values)

@@ -29,7 +29,7 @@ import numpy as np
 from gin_env.estimators.registry import ESTIMATORS
 from gin_env.game.actions import DRAW_UPCARD, is_discard
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
-from gin_env.game.history import events
+from gin_env.game.history import first_mover, next_mover
 from gin_env.support.array_files import ArrayFileError, ArrayFormat
 from gin_env.support.compilation import kernel
 
@@ -136,9 +136,13 @@ def write_products(public, player: int, factors, products) -> None:
     `factors` is float64 of shape `BUCKETS`.
     """
     products[:] = 1.0
-    for index, (mover, action, discard) in enumerate(events(public)):
-        if mover == player or not is_discard(action):
+    mover = first_mover(public)
+    for index in range(public.history_length):
+        action, by_player = np.int64(public.history[index]), mover == player
+        mover = next_mover(action, mover)
+        if by_player or not is_discard(action):
             continue
+        discard = action % NUM_CARDS
         upcard = offered_upcard(public, index)
         took = 1 if public.history[index - 1] == DRAW_UPCARD else 0
         row = factors[took, upcard % NUM_RANKS, discard % NUM_RANKS]

@@ -27,6 +27,12 @@ def next_mover(action: int, mover: int) -> int:
 
 
 @kernel
+def upcard_after(action: int, upcard: int) -> int:
+    """Return the last card placed on the discard pile after this action, even if it has been drawn since."""
+    return action % NUM_CARDS if is_discard(action) else upcard
+
+
+@kernel
 def events(public):
     """Yield (mover, action, upcard) for each public action of the hand, in order.
 
@@ -35,8 +41,7 @@ def events(public):
     upcard, mover = np.int64(public.first_upcard), first_mover(public)
     for index in range(public.history_length):
         action = np.int64(public.history[index])
-        if is_discard(action):
-            upcard = action % NUM_CARDS
+        upcard = upcard_after(action, upcard)
         yield mover, action, upcard
         mover = next_mover(action, mover)
 
