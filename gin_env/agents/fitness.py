@@ -38,7 +38,7 @@ from gin_env.agents.base import act_by
 from gin_env.agents.cfr.bot import CfrBot, StrategyTable
 from gin_env.agents.cfr.strategy import choose_discard, discard_or_knock_by_strategy, draw_by_strategy
 from gin_env.game.actions import DRAW_UPCARD
-from gin_env.game.cards import card_bit, count_cards, lowest_card, pick_card
+from gin_env.game.cards import card_bit, count_cards, each_card, pick_card
 from gin_env.game.engine import discards_allowed
 from gin_env.game.hands import MELD_MATES, keep_best, would_be_melded
 from gin_env.game.melds import completes_meld, least_deadwood_discards, min_deadwood
@@ -129,11 +129,8 @@ class HeuristicsBot(CfrBot):
 def deadwood_after_draw(hand: int, unseen: int) -> int:
     """Return the least deadwood of hand + card, summed over the unseen cards."""
     total = np.int64(0)
-    remaining = unseen
-    while remaining:
-        bit = remaining & -remaining
-        total += min_deadwood(hand | bit)
-        remaining ^= bit
+    for card in each_card(unseen):
+        total += min_deadwood(hand | card_bit(card))
     return total
 
 
@@ -148,11 +145,8 @@ def deadwood_limit(public, private, player: int, candidates: int, relative: bool
     if not relative:
         return min_deadwood(hand) * count_cards(unseen) - 0.5
     total = np.int64(0)
-    remaining = candidates
-    while remaining:
-        bit = remaining & -remaining
-        total += deadwood_after_draw(hand ^ bit, unseen)
-        remaining ^= bit
+    for card in each_card(candidates):
+        total += deadwood_after_draw(hand & ~card_bit(card), unseen)
     return total / count_cards(candidates)
 
 
@@ -182,12 +176,9 @@ def fittest(public, private, player: int, candidates: int, factors: int, relativ
     """Return V4's choice: the mask of the candidates with the most characteristics."""
     limit = deadwood_limit(public, private, player, candidates, relative) if factors & 1 else 0.0
     best, most = np.int64(0), -1
-    remaining = candidates
-    while remaining:
-        card = lowest_card(remaining)
+    for card in each_card(candidates):
         points = count_cards(card_fitness(public, private, player, card, limit, factors))
         best, most = keep_best(best, most, card, points)
-        remaining &= remaining - 1
     return best
 
 
@@ -208,9 +199,7 @@ def narrow_by_factors(
 ) -> int:
     """Return the candidates that these factors leave by a reading, or all if they leave none."""
     kept = np.int64(0)
-    remaining = candidates
-    while remaining:
-        card = lowest_card(remaining)
+    for card in each_card(candidates):
         fitness = card_fitness(public, private, player, card, limit, factors)
         if (
             (reading == UNANIMOUS and fitness == factors)
@@ -218,7 +207,6 @@ def narrow_by_factors(
             or (reading == SOME and fitness != 0)
         ):
             kept |= card_bit(card)
-        remaining &= remaining - 1
     return kept if kept else candidates
 
 

@@ -21,9 +21,8 @@ import numpy as np
 
 from gin_env.agents.base import act_by
 from gin_env.agents.simple import simple_action, simple_draw
-from gin_env.game.actions import DRAW_UPCARD
-from gin_env.game.hands import decline, would_be_melded
-from gin_env.game.state import DISCARD, STOCK_ONLY
+from gin_env.game.hands import draw_upcard_if, would_be_melded
+from gin_env.game.state import DISCARD
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_switch
 from gin_env.support.compilation import kernel
@@ -49,18 +48,12 @@ class LateKnockBot(NamedObject):
 
 
 @kernel
-def useful_draw(public, private) -> int:
-    """Return the draw: the upcard if the arrangement of least deadwood melds it, otherwise decline it."""
-    if public.phase != STOCK_ONLY and would_be_melded(np.int64(private.hand), public.upcard):
-        return DRAW_UPCARD
-    return decline(public)
-
-
-@kernel
 def late_knock_action(public, private, player: int, random: int, useful_draws: bool) -> int:
     """Return the late knocker's action."""
     if public.phase != DISCARD:
-        return useful_draw(public, private) if useful_draws else simple_draw(public, private)
+        if useful_draws:
+            return draw_upcard_if(public, would_be_melded(np.int64(private.hand), public.upcard))
+        return simple_draw(public, private)
     last_turn = public.stock_left <= public.rules.stock_floor or public.turn + 1 >= public.rules.max_turns
     knock_at = public.knock_limit if last_turn else 0
     return simple_action(public, private, player, random, knock_at)

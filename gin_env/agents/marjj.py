@@ -42,13 +42,13 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.agents.base import act_by
-from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
-from gin_env.game.cards import ACES, CARD_VALUES, NUM_CARDS, card_bit, count_cards, lowest_card, pick_card
+from gin_env.game.actions import KNOCK
+from gin_env.game.cards import ACES, CARD_VALUES, NUM_CARDS, card_bit, count_cards, each_card, pick_card
 from gin_env.game.engine import discards_allowed
-from gin_env.game.hands import MELD_MATES, decline, keep_best, own_turn, would_be_melded
+from gin_env.game.hands import MELD_MATES, draw_upcard_if, keep_best, own_turn, would_be_melded
 from gin_env.game.melds import completes_meld, least_deadwood_discards, min_deadwood, run_cards
 from gin_env.game.rules import MAX_TURNS
-from gin_env.game.state import DISCARD, STOCK_ONLY
+from gin_env.game.state import DISCARD
 from gin_env.observations.knowledge import cards_missing, cards_unseen
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer, check_number, check_switch
@@ -111,14 +111,9 @@ class MarjjBot(NamedObject):
 @kernel
 def marjj_draw(public, private) -> int:
     """Return MARJJ's draw: the upcard if it is melded and lowers the deadwood, otherwise decline it."""
-    if public.phase == STOCK_ONLY:
-        return DRAW_STOCK
     hand = np.int64(private.hand)
-    if would_be_melded(hand, public.upcard):
-        _, least = least_deadwood_discards(hand | card_bit(public.upcard), hand)
-        if least < min_deadwood(hand):
-            return DRAW_UPCARD
-    return decline(public)
+    _, least = least_deadwood_discards(hand | card_bit(public.upcard), hand)
+    return draw_upcard_if(public, would_be_melded(hand, public.upcard) and least < min_deadwood(hand))
 
 
 @kernel
@@ -130,10 +125,7 @@ def next_deadwood(hand: int, unseen: int, best_draws: int, mean: bool) -> float:
     """
     counts = np.zeros(128, np.int64)  # by the deadwood left
     by_value = np.full(11, -1, np.int64)  # the deadwood left by a card outside melds depends on its points
-    remaining = unseen
-    while remaining:
-        card = lowest_card(remaining)
-        remaining &= remaining - 1
+    for card in each_card(unseen):
         value = np.int64(CARD_VALUES[card])
         melds = completes_meld(hand, card)
         if melds or by_value[value] < 0:
@@ -161,14 +153,8 @@ def saved_points(card: int, shown: int, unseen: int, chance: float) -> float:
     """
     points = 0.0
     possible = MELD_MATES[card] & (shown | unseen)
-    remaining = possible
-    while remaining:
-        first = lowest_card(remaining)
-        remaining &= remaining - 1
-        others = remaining
-        while others:
-            second = lowest_card(others)
-            others &= others - 1
+    for first in each_card(possible):
+        for second in each_card(possible & (-2 << first)):  # the higher cards, so that each pair counts once
             pair = card_bit(first) | card_bit(second)
             same_rank = first % 13 == card % 13 and second % 13 == card % 13
             if same_rank or run_cards(pair | card_bit(card)):
@@ -218,10 +204,7 @@ def marjj_discards(public, private, player: int, parameters) -> int:
     weight = parameters.future_weight * parameters.discount ** (own_turn(public) - 1)
     fixed = parameters.fixed_danger
     best, highest = np.int64(0), -np.inf
-    remaining = discards_allowed(public, private)
-    while remaining:
-        card = lowest_card(remaining)
-        remaining &= remaining - 1
+    for card in each_card(discards_allowed(public, private)):
         rest = hand & ~card_bit(card)
         ahead = next_deadwood(rest, unseen, parameters.best_draws, parameters.mean_draws)
         danger = fixed_danger_of(card, shown, unseen) if fixed else saved_points(card, shown, unseen, chance)

@@ -35,12 +35,11 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.agents.base import act_by
-from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD
-from gin_env.game.cards import CARD_VALUES, card_bit, count_cards, lowest_card, pick_card
+from gin_env.game.cards import ACES, CARD_VALUES, card_bit, count_cards, each_card, pick_card
 from gin_env.game.engine import discards_allowed
-from gin_env.game.hands import MELD_MATES, decline, discard_or_knock, keep_best
-from gin_env.game.melds import completes_meld, least_deadwood_discards, min_deadwood
-from gin_env.game.state import DISCARD, STOCK_ONLY
+from gin_env.game.hands import MELD_MATES, discard_or_knock, draw_upcard_if, keep_best
+from gin_env.game.melds import least_deadwood_discards, min_deadwood, ranks_held_thrice, run_cards
+from gin_env.game.state import DISCARD
 from gin_env.observations.knowledge import cards_unseen
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer, check_switch
@@ -77,26 +76,16 @@ class MediumBot(NamedObject):
 @kernel
 def medium_draw(public, private, minimum_drop: int) -> int:
     """Return the draw: the upcard if it lowers the deadwood by `minimum_drop`, otherwise decline it."""
-    if public.phase == STOCK_ONLY:
-        return DRAW_STOCK
     hand = np.int64(private.hand)
     _, least = least_deadwood_discards(hand | card_bit(public.upcard), hand)
-    if min_deadwood(hand) - least >= minimum_drop:
-        return DRAW_UPCARD
-    return decline(public)
+    return draw_upcard_if(public, min_deadwood(hand) - least >= minimum_drop)
 
 
 @kernel
 def hopeless_cards(hand: int, unseen: int) -> int:
     """Return the mask of the cards that cannot be in a meld of the hand and the unseen cards."""
-    hopeless = np.int64(0)
-    remaining = hand
-    while remaining:
-        card = lowest_card(remaining)
-        if not completes_meld(hand | unseen, card):
-            hopeless |= card_bit(card)
-        remaining &= remaining - 1
-    return hopeless
+    possible = hand | unseen
+    return hand & ~(run_cards(possible) | ranks_held_thrice(possible) * ACES)
 
 
 @kernel
@@ -106,13 +95,10 @@ def safest_then_highest(candidates: int, shown: int) -> int:
     Of several such candidates, only those with the highest value remain.
     """
     best, highest = np.int64(0), np.int64(-1000)
-    remaining = candidates
-    while remaining:
-        card = lowest_card(remaining)
+    for card in each_card(candidates):
         helps = count_cards(MELD_MATES[card] & shown)
         score = np.int64(CARD_VALUES[card]) - 11 * helps  # values: 1 to 10
         best, highest = keep_best(best, highest, card, score)
-        remaining &= remaining - 1
     return best
 
 

@@ -38,7 +38,7 @@ from gin_env.agents.simple import repeated_discards, simple_draw
 from gin_env.estimators.base import NeedsHands
 from gin_env.estimators.risk import discard_risk
 from gin_env.game.actions import DRAW_UPCARD, KNOCK
-from gin_env.game.cards import NUM_CARDS, card_bit, lowest_card, pick_card
+from gin_env.game.cards import NUM_CARDS, card_bit, each_card, pick_card
 from gin_env.game.engine import discards_allowed
 from gin_env.game.melds import (
     best_set_cards,
@@ -126,9 +126,7 @@ def deadwood_after_stock_draw(hand: int, unseen: int, estimate) -> float:
     """Return the expected least deadwood after a draw from the stock and a discard."""
     total = 0.0
     weight = 0.0
-    while unseen:
-        card = lowest_card(unseen)
-        unseen &= unseen - 1
+    for card in each_card(unseen):
         in_stock = 1.0 - estimate[card]
         with_card = hand | card_bit(card)
         _, least = least_deadwood_discards(with_card, with_card)
@@ -161,9 +159,7 @@ def safest_discards(hand: int, allowed: int, estimate, caution: float) -> int:
     deadwood_after_discards(hand, after)
     best = np.int64(0)
     least = np.inf
-    while allowed:
-        card = lowest_card(allowed)
-        allowed &= allowed - 1
+    for card in each_card(allowed):
         cost = after[card] + caution * discard_risk(estimate, card)
         if cost < least - 1e-6:
             best, least = np.int64(0), cost
@@ -183,10 +179,7 @@ def sample_hand(unseen: int, missing: int, estimate, random: int) -> int:
     are taken (Efraimidis and Spirakis, 2006).
     """
     times = np.full(NUM_CARDS, np.inf)
-    remaining = unseen
-    while remaining:
-        card = lowest_card(remaining)
-        remaining &= remaining - 1
+    for card in each_card(unseen):
         odds = estimate[card] / max(1.0 - estimate[card], 1e-9)
         times[card] = -np.log(1.0 - unit(mix(random, card))) / max(odds, 1e-9)
     hand = np.int64(0)

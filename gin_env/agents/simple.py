@@ -158,8 +158,7 @@ def simple_action(public, private, player: int, random: int, knock_at: int) -> i
     fresh = allowed & ~repeated_discards(public, private, player)
     best, least = least_deadwood_discards(np.int64(private.hand), fresh if fresh else allowed)
     card = pick_card(best, random)
-    knock = least <= min(knock_at, public.knock_limit)
-    return card + (KNOCK if knock else 0)
+    return card + (KNOCK if least <= min(knock_at, public.knock_limit) else 0)
 
 
 @kernel

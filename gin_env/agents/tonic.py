@@ -49,7 +49,7 @@ from gin_env.game.cards import (
     NUM_RANKS,
     card_bit,
     count_cards,
-    lowest_card,
+    each_card,
     pick_card,
 )
 from gin_env.game.engine import discards_allowed
@@ -61,12 +61,13 @@ from gin_env.game.hands import (
     decline,
     discard_or_knock,
     keep_best,
+    meld_completions,
     own_turn,
     pair_partners,
     unmelded_cards,
     would_be_melded,
 )
-from gin_env.game.melds import best_set_cards, completes_meld, least_deadwood_discards, run_cards
+from gin_env.game.melds import best_set_cards, least_deadwood_discards, run_cards
 from gin_env.game.rules import MAX_TURNS
 from gin_env.game.state import DISCARD, STOCK_ONLY
 from gin_env.observations.views import PlayerView
@@ -158,12 +159,9 @@ class TonicBot(NamedObject):
 def count_pairs(unmelded: int, available: int) -> int:
     """Return the number of broad pairs among the unmelded cards."""
     pairs = 0
-    remaining = unmelded
-    while remaining:
-        card = lowest_card(remaining)
-        remaining &= remaining - 1  # count each pair once, at its lower card
-        pairs += count_cards(pair_partners(card, remaining, available, BROAD))
-    return pairs
+    for card in each_card(unmelded):
+        pairs += count_cards(pair_partners(card, unmelded, available, BROAD))
+    return pairs // 2  # each is counted at both of its cards
 
 
 @kernel
@@ -215,13 +213,9 @@ def tonic_draw(public, private, parameters) -> int:
 def kept_pairs(unmelded: int, available: int, below: int) -> int:
     """First filter: return the mask of the cards in a broad pair of less than `below` points."""
     kept = np.int64(0)
-    remaining = unmelded
-    while remaining:
-        card = lowest_card(remaining)
-        partners = cheap_partners(card, remaining, available, BROAD, below - 1)
-        if partners:
-            kept |= card_bit(card) | partners
-        remaining &= remaining - 1
+    for card in each_card(unmelded):
+        if cheap_partners(card, unmelded, available, BROAD, below - 1):
+            kept |= card_bit(card)
     return kept
 
 
@@ -239,15 +233,7 @@ def cards_near_runs(runs: int, unmelded: int, available: int) -> int:
 @kernel
 def desired_cards(unmelded: int, held: int) -> int:
     """Third filter: return the mask of the unmelded cards that complete a meld with the cards in `held`."""
-    desired = np.int64(0)
-    if held & (held - 1):  # at least two cards
-        remaining = unmelded
-        while remaining:
-            card = lowest_card(remaining)
-            if completes_meld(held, card):
-                desired |= card_bit(card)
-            remaining &= remaining - 1
-    return desired
+    return unmelded & meld_completions(held)
 
 
 @kernel
@@ -259,13 +245,10 @@ def last_choice(candidates: int, unmelded: int, available: int) -> int:
     """
     faces = candidates & FACE_CARDS
     best, highest = np.int64(0), np.int64(-1000)
-    remaining = faces if faces else candidates
-    while remaining:
-        card = lowest_card(remaining)
+    for card in each_card(faces if faces else candidates):
         rank = card % NUM_RANKS
         pairs = count_cards(pair_partners(card, unmelded, available, BROAD)) if faces else 0
         best, highest = keep_best(best, highest, card, rank - NUM_RANKS * pairs)
-        remaining &= remaining - 1
     return best
 
 

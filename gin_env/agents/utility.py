@@ -32,20 +32,19 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.agents.base import act_by
-from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD
-from gin_env.game.cards import ACES, CARD_VALUES, NUM_RANKS, card_bit, count_cards, lowest_card, pick_card
+from gin_env.game.cards import ACES, CARD_VALUES, NUM_RANKS, card_bit, count_cards, each_card, pick_card
 from gin_env.game.engine import discards_allowed
 from gin_env.game.hands import (
     cards_above,
     cards_below,
-    decline,
     discard_or_knock,
+    draw_upcard_if,
     keep_best,
     opponents_last_discard,
     unmelded_cards,
 )
 from gin_env.game.melds import completes_meld, least_deadwood_discards
-from gin_env.game.state import DISCARD, NO_CARD, STOCK_ONLY
+from gin_env.game.state import DISCARD, NO_CARD
 from gin_env.observations.knowledge import cards_unseen
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer
@@ -122,12 +121,9 @@ def discard_score(card: int, loose: int, possible: int, stock_left: int, last_di
 def best_discards(loose: int, allowed: int, possible: int, stock_left: int, last_discard: int) -> int:
     """Return the mask of the allowed unmelded cards with the highest discard score."""
     best, highest = np.int64(0), -1e9
-    remaining = loose & allowed
-    while remaining:
-        card = lowest_card(remaining)
+    for card in each_card(loose & allowed):
         score = discard_score(card, loose, possible, stock_left, last_discard)
         best, highest = keep_best(best, highest, card, score)
-        remaining &= remaining - 1
     return best
 
 
@@ -157,14 +153,10 @@ def utility_action(
     public, private, player: int, random: int, draw_above: int, late_stock: int, knock_at: int
 ) -> int:
     """Return the utility AI's action."""
-    if public.phase == STOCK_ONLY:
-        return DRAW_STOCK
     hand = np.int64(private.hand)
     possible = cards_unseen(public, private, player)
     if public.phase != DISCARD:
-        if draw_score(public, hand, possible, late_stock) > draw_above:
-            return DRAW_UPCARD
-        return decline(public)
+        return draw_upcard_if(public, draw_score(public, hand, possible, late_stock) > draw_above)
     allowed = discards_allowed(public, private)
     last_discard = opponents_last_discard(public)
     stock_left = np.int64(public.stock_left)

@@ -56,15 +56,13 @@ class Memoryless(NamedObject):
     """Base class of estimators that need no memory, since the view contains everything."""
 
     def estimate(self, view: PlayerView) -> np.ndarray:
-        """Return each card's probability of being in the opponent's hand: see `Estimator.estimate`."""
+        """See `Estimator.estimate`."""
         raise NotImplementedError
 
     def new_memory(self, count: int) -> np.ndarray:
-        """Return empty records."""
         return no_memory(count)
 
     def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
-        """Return the same as `estimate`."""
         return self.estimate(view)
 
 

@@ -86,7 +86,6 @@ class BayesEstimator(Memoryless):
         self._linear = likelihood == "paper"
 
     def estimate(self, view: PlayerView) -> np.ndarray:
-        """Return the probabilities, float32 (n, 52); see `Estimator.estimate`."""
         estimates = np.empty((len(view), NUM_CARDS), np.float32)
         _write_estimates(view.array, self._factors, self._linear, estimates)
         return estimates
@@ -143,8 +142,7 @@ def write_shares(products, unseen: int, known: int, total: int, row) -> None:
 @kernel
 def _write_estimates(views, factors, linear, estimates):
     products, buffer = np.empty(NUM_CARDS), np.empty(NUM_CARDS)
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         public = view.public
         write_products(public, view.player, factors, products)
         unseen = cards_unseen(public, view.private, view.player)

@@ -69,7 +69,6 @@ class BayesIsruEstimator(Memoryless):
         )
 
     def estimate(self, view: PlayerView) -> np.ndarray:
-        """Return the probabilities, float32 (n, 52); see `Estimator.estimate`."""
         estimates = np.empty((len(view), NUM_CARDS), np.float32)
         _write_estimates(view.array, self._factors, self._alpha, self._normalised, estimates)
         return estimates
@@ -86,8 +85,7 @@ def relative_likelihoods(frequencies: Frequencies) -> np.ndarray:
 def _write_estimates(views, factors, alpha, normalised, estimates):
     """Write g(share * product) for unseen cards, 1 for known ones, 0 for the others."""
     products = np.empty(NUM_CARDS)
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         public = view.public
         write_products(public, view.player, factors, products)
         unseen = cards_unseen(public, view.private, view.player)

@@ -110,7 +110,6 @@ class EnsembleEstimator(NamedObject):
         return memory
 
     def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
-        """Return the probabilities, float32 (n, 52); see `Estimator.advance`."""
         if self.switching == "adaptive":
             self._learn(view, memory)
         estimates = []

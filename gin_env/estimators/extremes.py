@@ -30,7 +30,6 @@ class UniformEstimator(Memoryless):
     """See `gin_env.estimators.base.is_observed`."""
 
     def estimate(self, view: PlayerView) -> np.ndarray:
-        """Return the probabilities, float32 (n, 52); see `Estimator.estimate`."""
         estimates = np.empty((len(view), NUM_CARDS), np.float32)
         _write_estimates(view.array, estimates)
         return estimates
@@ -38,8 +37,7 @@ class UniformEstimator(Memoryless):
 
 @kernel
 def _write_estimates(views, estimates):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         write_uniform(view.public, view.private, view.player, estimates[index])
 
 

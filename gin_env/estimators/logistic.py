@@ -37,7 +37,7 @@ import numpy as np
 
 from gin_env.estimators.base import Memoryless
 from gin_env.game.actions import DRAW_UPCARD, PASS, is_discard
-from gin_env.game.cards import NUM_CARDS, NUM_RANKS, card_bit, lowest_card
+from gin_env.game.cards import NUM_CARDS, NUM_RANKS, card_bit, each_card
 from gin_env.game.history import first_mover, next_mover, upcard_after
 from gin_env.observations.knowledge import cards_missing, cards_unseen, write_odds_with_sum
 from gin_env.observations.views import PlayerView
@@ -85,7 +85,6 @@ class LogisticEstimator(Memoryless):
         self._normalised = check_switch("normalised", normalised)
 
     def estimate(self, view: PlayerView) -> np.ndarray:
-        """Return the probabilities, float32 (n, 52); see `Estimator.estimate`."""
         estimates = np.empty((len(view), NUM_CARDS), np.float32)
         _write_estimates(view.array, self._changes, self._normalised, estimates)
         return estimates
@@ -176,12 +175,9 @@ def cards_held(public, private, player: int, changes, held_value: float) -> int:
         return held  # values only rise when the opponent takes a card
     values = np.empty(NUM_CARDS)
     write_values(public, private, player, changes, values)
-    remaining = cards_unseen(public, private, player)
-    while remaining:
-        card = lowest_card(remaining)
+    for card in each_card(cards_unseen(public, private, player)):
         if values[card] > held_value:
             held |= card_bit(card)
-        remaining &= remaining - 1
     return held
 
 
@@ -189,8 +185,7 @@ def cards_held(public, private, player: int, changes, held_value: float) -> int:
 def _write_estimates(views, changes, normalised, estimates):
     odds = np.empty(NUM_CARDS)
     buffer = np.empty(NUM_CARDS)
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         public, private, player = view.public, view.private, view.player
         write_values(public, private, player, changes, odds)
         for card in range(NUM_CARDS):

@@ -79,7 +79,6 @@ class ShankarNetwork(EstimatorNetwork):
 
     @classmethod
     def inputs(cls, view: PlayerView) -> tuple[np.ndarray, ...]:
-        """Return the Shankar images, float32 (n, 1, 17, 13)."""
         return (shankar_images(view),)
 
 
@@ -116,7 +115,6 @@ class SuitEquivariantNetwork(EstimatorNetwork):
 
     @classmethod
     def inputs(cls, view: PlayerView) -> tuple[np.ndarray, ...]:
-        """Return the features of the public history, by card and of the whole table."""
         return card_features(view)
 
     def card_logits(self, unseen: torch.Tensor, missing: torch.Tensor, *inputs: torch.Tensor) -> torch.Tensor:

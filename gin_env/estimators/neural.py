@@ -61,7 +61,6 @@ class _NetworkEstimator(Memoryless):
         self.network, self.provenance = load(self.name, path)
 
     def estimate(self, view: PlayerView) -> np.ndarray:
-        """float32 (n, 52), see `Estimator.estimate`."""
         from gin_env.estimators.networks import predict
 
         held, unseen, missing = known_cards(view)
@@ -107,7 +106,6 @@ class NnEstimator(_NetworkEstimator):
     name = "nn"
 
     def estimate(self, view: PlayerView) -> np.ndarray:
-        """float32 (n, 52), see `Estimator.estimate`."""
         return self.advance(view, self.new_memory(len(view)))
 
     def new_memory(self, count: int) -> np.ndarray:
@@ -115,7 +113,6 @@ class NnEstimator(_NetworkEstimator):
         return np.zeros(count, NN_MEMORY)
 
     def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
-        """Return the probabilities, float32 (n, 52); see `Estimator.advance`."""
         turns, counts = opponent_turns(view)
         done = np.where(memory["turns"] <= counts, memory["turns"], 0)
         done[memory["history"] != hash_turns(turns, done)] = 0

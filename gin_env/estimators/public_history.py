@@ -11,7 +11,7 @@ import numpy as np
 
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, is_discard
 from gin_env.game.cards import CARD_VALUES, FULL_DECK, NUM_CARDS, card_bit, count_cards, deck_cards
-from gin_env.game.history import first_hand, first_mover, next_mover, upcard_after
+from gin_env.game.history import events, first_hand
 from gin_env.game.state import DISCARD, OFFER
 from gin_env.game.streams import mix
 from gin_env.observations.knowledge import cards_missing, cards_unseen
@@ -144,15 +144,12 @@ def write_opponent_turns(public, private, player: int, turns) -> int:
     """Write the opponent's turns into `OPPONENT_TURN` records, at least as many; return their number."""
     absent = FULL_DECK & ~deck_cards(public.rules.ranks, public.rules.suits)
     hand = first_hand(public, private, player)
-    upcard, mover = np.int64(public.first_upcard), first_mover(public)
-    offered = upcard  # the card that the mover could take in this turn
-    pile, held = card_bit(upcard), np.int64(0)
+    offered = np.int64(public.first_upcard)  # the card that the mover could take in this turn
+    pile, held = card_bit(offered), np.int64(0)
     took = False
     draws = 0
     turn = 0
-    for index in range(public.history_length):
-        action = np.int64(public.history[index])
-        upcard = upcard_after(action, upcard)
+    for mover, action, upcard in events(public):
         if action == DRAW_STOCK:
             offered, took = upcard, False
             if mover == player:
@@ -178,14 +175,12 @@ def write_opponent_turns(public, private, player: int, turns) -> int:
                 turns[turn].held = held
                 turns[turn].out = hand | pile | absent
                 turn += 1
-        mover = next_mover(action, mover)
     return turn
 
 
 @kernel
 def _write_opponent_turns(views, turns, counts):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         counts[index] = write_opponent_turns(view.public, view.private, view.player, turns[index])
 
 
@@ -203,15 +198,13 @@ def _hash_turns(turns, counts, hashes):
 
 @kernel
 def _write_first_hands(views, hands):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         hands[index] = first_hand(view.public, view.private, view.player)
 
 
 @kernel
 def _write_known_cards(views, held, unseen, missing):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         shown = np.int64(view.public.shown[1 - view.player])
         unknown = cards_unseen(view.public, view.private, view.player)
         missing[index] = cards_missing(view.public, view.player)
@@ -244,13 +237,10 @@ def write_card_features(public, private, player: int, cards, position) -> None:
         cards[5, card] = unseen >> card & 1
     if public.upcard >= 0:
         cards[2, public.upcard] = 1.0
-    upcard, mover = np.int64(public.first_upcard), first_mover(public)
     turn = takes = 0
     last = cheapest = np.int64(0)
     took = False
-    for index in range(public.history_length):
-        action = np.int64(public.history[index])
-        upcard = upcard_after(action, upcard)
+    for mover, action, upcard in events(public):
         if is_discard(action):
             turn += 1
             if mover == opponent:
@@ -266,7 +256,6 @@ def write_card_features(public, private, player: int, cards, position) -> None:
                 _mark(cards, 13, upcard, turn, now)
         elif mover == opponent:
             _mark(cards, 10, upcard, turn, now)
-        mover = next_mover(action, mover)
     if last:
         for card in range(NUM_CARDS):
             cards[16, card] = (np.int64(CARD_VALUES[card]) - last) / 10.0
@@ -286,6 +275,5 @@ def write_card_features(public, private, player: int, cards, position) -> None:
 
 @kernel
 def _write_card_features(views, cards, position):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         write_card_features(view.public, view.private, view.player, cards[index], position[index])

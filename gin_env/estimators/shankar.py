@@ -33,8 +33,8 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.game.actions import is_discard
-from gin_env.game.cards import ACES, NUM_CARDS, NUM_RANKS, card_bit, count_cards, deck_cards, lowest_card
-from gin_env.game.history import first_mover, next_mover
+from gin_env.game.cards import ACES, NUM_CARDS, NUM_RANKS, card_bit, count_cards, deck_cards, each_card
+from gin_env.game.history import events
 from gin_env.observations.knowledge import cards_unseen
 from gin_env.observations.views import PlayerView
 from gin_env.support.compilation import kernel
@@ -66,12 +66,9 @@ def shankar_images(view: PlayerView) -> np.ndarray:
 def cards_ever_discarded(public, player: int) -> int:
     """Return the mask of all cards that this player has discarded in this hand, wherever they are now."""
     cards = np.int64(0)
-    mover = first_mover(public)
-    for index in range(public.history_length):
-        action = np.int64(public.history[index])
+    for mover, action, upcard in events(public):
         if is_discard(action) and mover == player:
-            cards |= card_bit(action % NUM_CARDS)
-        mover = next_mover(action, mover)
+            cards |= card_bit(upcard)
     return cards
 
 
@@ -120,10 +117,8 @@ def write_shankar_array(public, private, player: int, row) -> None:
     discarded = cards_ever_discarded(public, opponent)
     unknown = cards_unseen(public, private, player)
     mates = np.int64(0)
-    remaining = held
-    while remaining:
-        mates |= certain_mates(lowest_card(remaining), unknown | held)
-        remaining &= remaining - 1
+    for card in each_card(held):
+        mates |= certain_mates(card, unknown | held)
     for card in range(NUM_CARDS):
         bit = card_bit(card)
         if bit & hand:
@@ -138,6 +133,5 @@ def write_shankar_array(public, private, player: int, row) -> None:
 
 @kernel
 def _write_shankar_arrays(views, arrays):
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         write_shankar_array(view.public, view.private, view.player, arrays[index])

@@ -130,19 +130,6 @@ def offered_upcard(public, discard: int) -> int:
 
 
 @kernel
-def _multiply_turn(public, discard: int, factors, products) -> None:
-    """Multiply `products` (52,) by the factors of the turn whose discard is the history's entry `discard`."""
-    upcard = offered_upcard(public, discard)
-    card = np.int64(public.history[discard]) % NUM_CARDS
-    took = 1 if public.history[discard - 1] == DRAW_UPCARD else 0
-    row = factors[took, upcard % NUM_RANKS, card % NUM_RANKS]
-    for suit in range(NUM_SUITS):
-        relation = suit_relation(suit, upcard, card)
-        for rank in range(NUM_RANKS):
-            products[suit * NUM_RANKS + rank] *= row[rank, relation]
-
-
-@kernel
 def write_products(public, player: int, factors, products) -> None:
     """Write the product of the factors of the opponent's turns in this hand for each card, float64 (52,).
 
@@ -151,7 +138,15 @@ def write_products(public, player: int, factors, products) -> None:
     products[:] = 1.0
     mover = first_mover(public)
     for index in range(public.history_length):
-        action = public.history[index]
-        if is_discard(action) and mover != player:
-            _multiply_turn(public, index, factors, products)
+        action, by_player = np.int64(public.history[index]), mover == player
         mover = next_mover(action, mover)
+        if by_player or not is_discard(action):
+            continue
+        discard = action % NUM_CARDS
+        upcard = offered_upcard(public, index)
+        took = 1 if public.history[index - 1] == DRAW_UPCARD else 0
+        row = factors[took, upcard % NUM_RANKS, discard % NUM_RANKS]
+        for suit in range(NUM_SUITS):
+            relation = suit_relation(suit, upcard, discard)
+            for rank in range(NUM_RANKS):
+                products[suit * NUM_RANKS + rank] *= row[rank, relation]

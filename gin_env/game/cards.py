@@ -93,6 +93,18 @@ def lowest_card(mask: int) -> int:
 
 
 @kernel
+def each_card(mask: int):
+    """Yield the ids of the cards of a mask in ascending order.
+
+    >>> [card_text(card) for card in each_card(parse("AS 2S TD"))]
+    ['AS', '2S', 'TD']
+    """
+    while mask:
+        yield lowest_card(mask)
+        mask &= mask - 1
+
+
+@kernel
 def nth_card(mask: int, index: int) -> int:
     """Return the id of the card at position `index` of a mask, counting from 0 in ascending order.
 

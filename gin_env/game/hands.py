@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.game.actions import DRAW_STOCK, KNOCK, PASS
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
 from gin_env.game.cards import (
     ACES,
     CARDS_UP_TO,
@@ -23,7 +23,7 @@ from gin_env.game.cards import (
     deck_cards,
 )
 from gin_env.game.melds import best_set_cards, least_deadwood_discards, min_deadwood, run_cards
-from gin_env.game.state import NO_CARD, OFFER
+from gin_env.game.state import NO_CARD, OFFER, STOCK_ONLY
 from gin_env.support.compilation import kernel
 
 _HIGHEST_VALUES = np.array([min(mask.bit_length(), 10) for mask in range(SUIT_MASK + 1)], np.uint8)
@@ -74,6 +74,12 @@ def available_cards(public, private) -> int:
 def decline(public) -> int:
     """Return the action that does not take the upcard: a pass or a draw from the stock."""
     return PASS if public.phase == OFFER else DRAW_STOCK
+
+
+@kernel
+def draw_upcard_if(public, wanted: bool) -> int:
+    """Return the action that draws the upcard if it is wanted and may be drawn, and declines it otherwise."""
+    return DRAW_UPCARD if wanted and public.phase != STOCK_ONLY else decline(public)
 
 
 @kernel

@@ -1,13 +1,6 @@
 """The public actions of the current hand: the player who acted, the card both saw, and the initial hand.
 
-`gin_env.game.state.PUBLIC` stores the actions of the current hand in order; everything else follows::
-
-    upcard, mover = public.first_upcard, first_mover(public)
-    for index in range(public.history_length):
-        action = np.int64(public.history[index])
-        upcard = upcard_after(action, upcard)
-        ...  # `mover` acted; `upcard` is the card that they discarded, took, passed or left for the stock
-        mover = next_mover(action, mover)
+`gin_env.game.state.PUBLIC` stores the actions of the current hand in order; everything else follows.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -40,6 +33,20 @@ def upcard_after(action: int, upcard: int) -> int:
 
 
 @kernel
+def events(public):
+    """Yield (mover, action, upcard) for each public action of the hand, in order.
+
+    `mover` acted; `upcard` is the card that they discarded, took, passed or left for the stock.
+    """
+    upcard, mover = np.int64(public.first_upcard), first_mover(public)
+    for index in range(public.history_length):
+        action = np.int64(public.history[index])
+        upcard = upcard_after(action, upcard)
+        yield mover, action, upcard
+        mover = next_mover(action, mover)
+
+
+@kernel
 def first_hand(public, private, player: int) -> int:
     """Return the mask of the cards that the player was dealt, from a view at any point of the hand.
 
@@ -47,10 +54,7 @@ def first_hand(public, private, player: int) -> int:
     without having drawn them before.
     """
     dealt, drawn, draws = np.int64(0), np.int64(0), 0
-    upcard, mover = np.int64(public.first_upcard), first_mover(public)
-    for index in range(public.history_length):
-        action = np.int64(public.history[index])
-        upcard = upcard_after(action, upcard)
+    for mover, action, upcard in events(public):
         if mover == player:
             if is_discard(action):
                 dealt |= card_bit(upcard) & ~drawn
@@ -59,5 +63,4 @@ def first_hand(public, private, player: int) -> int:
                 draws += 1
             elif action == DRAW_UPCARD:
                 drawn |= card_bit(upcard)
-        mover = next_mover(action, mover)
     return dealt | (np.int64(private.hand) & ~drawn)

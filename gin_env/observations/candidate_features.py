@@ -22,8 +22,9 @@ from gin_env.game.cards import (
     CARDS_UP_TO,
     NUM_CARDS,
     NUM_RANKS,
+    card_bit,
     count_cards,
-    lowest_card,
+    each_card,
     total_value,
 )
 from gin_env.game.hands import MELD_MATES, highest_value, meld_completions, unmelded_cards
@@ -160,11 +161,8 @@ def write_hand(
     `least` is the least deadwood among the candidates, `unseen` the cards that may still come; `after`, int64
     (52, 52), is overwritten.
     """
-    remaining = meld_completions(hand) & unseen
-    while remaining:
-        bit = remaining & -remaining
-        after[lowest_card(bit), 0] = min_deadwood(hand | bit)
-        remaining ^= bit
+    for card in each_card(meld_completions(hand) & unseen):
+        after[card, 0] = min_deadwood(hand | card_bit(card))
     describe_hand(row, hand, min_deadwood(hand), least, unseen, knock_limit, after, 0)
 
 
@@ -184,17 +182,13 @@ def describe_hand(
     highest = highest_value(loose)  # what a card that fits nowhere replaces
     outs = knock_outs = gin_outs = saved = np.int64(0)
     completions = meld_completions(hand) & unseen
-    remaining = completions
-    while remaining:
-        bit = remaining & -remaining
-        card = lowest_card(bit)
+    for card in each_card(completions):
         # The highest of the cards that stay loose goes.
         left = max(after[card, column] - highest_value(loose & ~MELD_MATES[card]), 0)
         outs += left < deadwood
         saved += max(deadwood - left, 0)
         knock_outs += left <= knock_limit
         gin_outs += left == 0
-        remaining ^= bit
     others = unseen & ~completions
     room = min(max(knock_limit - deadwood + highest, 0), 10)
     knock_outs += count_cards(others & CARDS_UP_TO[room])
@@ -283,10 +277,7 @@ def write_latest_discards(public, player: int, row: np.ndarray, start: int) -> N
     """Write the points / 10 of a player's last three discards that are still in the pile, latest first."""
     turns = (np.int64(-1), np.int64(-1), np.int64(-1))  # of the three, in falling order
     row[start : start + 3] = 0
-    remaining = np.int64(public.discarded[player])
-    while remaining:
-        card = lowest_card(remaining)
-        remaining &= remaining - 1
+    for card in each_card(np.int64(public.discarded[player])):
         turn = np.int64(public.discard_turn[card])
         points = _PER_10[CARD_VALUES[card]]
         if turn > turns[0]:

@@ -30,7 +30,7 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
-from gin_env.game.cards import card_bit, lowest_card
+from gin_env.game.cards import card_bit, count_cards, each_card, lowest_card
 from gin_env.game.engine import discards_allowed
 from gin_env.game.hands import decline, least_deadwood_discard, meld_completions
 from gin_env.game.melds import deadwood_after_discards, min_deadwood
@@ -75,33 +75,23 @@ def write_discards(
     hand = np.int64(private.hand)
     unseen = cards_unseen(public, private, player)
     limit = np.int64(public.knock_limit)
-    completions = meld_completions(hand) & unseen
-    while completions:
-        bit = completions & -completions
-        deadwood_after_discards(hand | bit, after[lowest_card(bit)])
-        completions ^= bit
+    for card in each_card(meld_completions(hand) & unseen):
+        deadwood_after_discards(hand | card_bit(card), after[card])
     allowed = discards_allowed(public, private)
     # The card that is discarded never comes, so its line of `after` is free for the hands as they are.
     deadwood = after[lowest_card(hand)]
     deadwood_after_discards(hand, deadwood)
     least = np.int64(127)
-    remaining = allowed
-    while remaining:
-        least = min(least, deadwood[lowest_card(remaining)])
-        remaining &= remaining - 1
-    index = 0
-    remaining = allowed
-    while remaining:
-        bit = remaining & -remaining
-        card = lowest_card(bit)
-        describe_hand(rows[index], hand ^ bit, deadwood[card], least, unseen, limit, after, card)
-        write_card(rows[index], card, hand ^ bit, unseen, public, player, False)
+    for card in each_card(allowed):
+        least = min(least, deadwood[card])
+    for index, card in enumerate(each_card(allowed)):
+        left = hand & ~card_bit(card)
+        describe_hand(rows[index], left, deadwood[card], least, unseen, limit, after, card)
+        write_card(rows[index], card, left, unseen, public, player, False)
         actions[index, 0] = card
         if deadwood[card] <= limit:
             actions[index, 1] = KNOCK + card
-        remaining ^= bit
-        index += 1
-    rows[index:] = 0
+    rows[count_cards(allowed) :] = 0
 
 
 @kernel

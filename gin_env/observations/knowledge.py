@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.game.cards import NUM_CARDS, count_cards, deck_cards, lowest_card
+from gin_env.game.cards import NUM_CARDS, count_cards, deck_cards, each_card
 from gin_env.game.state import DISCARD
 from gin_env.support.compilation import kernel
 
@@ -51,12 +51,10 @@ def write_odds_with_sum(odds, unseen: int, known: int, total: int, buffer, row) 
     scale = 0.0
     for card in range(NUM_CARDS):
         row[card] = known >> card & 1
-    remaining = unseen
-    while remaining:
-        buffer[count] = odds[lowest_card(remaining)]
+    for card in each_card(unseen):
+        buffer[count] = odds[card]
         scale += buffer[count]
         count += 1
-        remaining &= remaining - 1
     scale = total / scale if total < count else 1e300  # the opponent holds all of them: λ is infinite
     if 0 < total < count:
         for _ in range(100):
@@ -69,8 +67,5 @@ def write_odds_with_sum(odds, unseen: int, known: int, total: int, buffer, row) 
             scale += (total - reached) / slope
             if total - reached < _PRECISION * total:
                 break
-    remaining = unseen
-    while remaining:
-        card = lowest_card(remaining)
+    for card in each_card(unseen):
         row[card] = 1.0 - 1.0 / (1.0 + odds[card] * scale)
-        remaining &= remaining - 1

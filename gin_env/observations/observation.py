@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, card_bit, lowest_card, write_ones
+from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, card_bit, each_card, write_ones
 from gin_env.game.engine import discards_allowed, may_draw_upcard
 from gin_env.game.melds import deadwood_after_discards, least_deadwood_discards, min_deadwood
 from gin_env.game.rules import stock_after_deal
@@ -164,10 +164,8 @@ def write_observation(public, private, player: int, row: np.ndarray) -> None:
 
 @kernel
 def _write_ages(row, start: int, mask: int, public) -> None:
-    while mask:
-        card = lowest_card(mask)
+    for card in each_card(mask):
         row[start + card] = _INVERSE[public.turn - public.discard_turn[card]]
-        mask &= mask - 1
 
 
 @kernel
@@ -184,14 +182,9 @@ def _write_qualities(public, private, player: int, row):
     qualities = row[_AT.discard_quality : _AT.discard_quality + NUM_CARDS]
     deadwood_after_discards(hand, qualities)  # the plane holds the deadwood first, then the qualities
     least = np.int64(255)
-    remaining = allowed
-    while remaining:
-        least = min(least, np.int64(qualities[lowest_card(remaining)]))
-        remaining &= remaining - 1
-    remaining = hand
-    while remaining:
-        card = lowest_card(remaining)
-        remaining &= remaining - 1
+    for card in each_card(allowed):
+        least = min(least, np.int64(qualities[card]))
+    for card in each_card(hand):
         qualities[card] = (
             _INVERSE[np.int64(qualities[card]) - least] if allowed >> card & 1 else np.float32(0)
         )

@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, PASS, is_discard
-from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, count_cards, deck_cards, lowest_card
+from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, count_cards, deck_cards, each_card
 from gin_env.game.engine import decision_random, write_mask
-from gin_env.game.history import first_mover, next_mover, upcard_after
+from gin_env.game.history import events, first_mover, next_mover
 from gin_env.game.rules import MAX_HAND_SIZE, MAX_KNOCK_LIMIT, MAX_TURNS
 from gin_env.game.state import DISCARD, NO_CARD, OVER, PRIVATE, PUBLIC
 from gin_env.observations.candidates import write_candidates
@@ -39,17 +39,12 @@ observations of 16,384 games takes one and a half times as long."""
 
 
 @kernel
-def write_events(views, events) -> None:
+def write_events(views, rows) -> None:
     """Write player, action and card of each event of the first view's hand into (history_length, 3)."""
-    public = views[0].public
-    upcard, mover = np.int64(public.first_upcard), first_mover(public)
-    for index in range(public.history_length):
-        action = np.int64(public.history[index])
-        upcard = upcard_after(action, upcard)
-        events[index, 0] = mover
-        events[index, 1] = action
-        events[index, 2] = NO_CARD if action == DRAW_STOCK else upcard
-        mover = next_mover(action, mover)
+    for index, (mover, action, upcard) in enumerate(events(views[0].public)):
+        rows[index, 0] = mover
+        rows[index, 1] = action
+        rows[index, 2] = NO_CARD if action == DRAW_STOCK else upcard
 
 
 @kernel
@@ -92,10 +87,9 @@ def is_position(public, hand: int, player: int) -> bool:
             return False
         if (np.int64(public.discarded[either]) | np.int64(public.declined[either])) & ~pile:
             return False
-    while pile:
-        if public.discard_turn[lowest_card(pile)] > public.turn:
+    for card in each_card(pile):
+        if public.discard_turn[card] > public.turn:
             return False
-        pile &= pile - 1
     if public.phase == OVER:
         return count_cards(hand) <= rules.hand_size
     drawn = public.phase == DISCARD and public.to_move == player
@@ -146,8 +140,7 @@ def is_history(public, private, player: int) -> bool:
 @kernel
 def first_wrong(views) -> int:
     """Return the index of the first record that is not a position of a hand; -1 if all are."""
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         if not is_position(view.public, np.int64(view.private.hand), view.player):
             return index
         if not is_history(view.public, view.private, view.player):
@@ -158,8 +151,7 @@ def first_wrong(views) -> int:
 @kernel
 def write_view_masks(views, masks) -> None:
     """Write the players' legal actions into int8 (n, 107), zeros where they are not to move."""
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         if view.public.to_move == view.player:
             write_mask(view.public, view.private, masks[index])
 
@@ -169,8 +161,7 @@ def write_view_candidates(views, rows, actions, context) -> bool:
     """Call `write_candidates` for each view; return False if a discarding player has too few rows."""
     after = np.empty((NUM_CARDS, NUM_CARDS), np.int64)
     complete = True
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         complete &= write_candidates(
             view.public, view.private, view.player, rows[index], actions[index], context[index], after
         )
@@ -180,8 +171,7 @@ def write_view_candidates(views, rows, actions, context) -> bool:
 @kernel
 def write_view_observations(views, observations) -> None:
     """Write the players' observations into float32 (n, OBSERVATION_SIZE)."""
-    for index in range(len(views)):
-        view = views[index]
+    for index, view in enumerate(views):
         write_observation(view.public, view.private, view.player, observations[index])
 
 
@@ -196,8 +186,8 @@ def write_memories(state, games, player, memories):
 @kernel
 def write_view_memories(views, memories) -> None:
     """Write what the players know from earlier hands into float32 (n, NUM_MEMORY)."""
-    for index in range(len(views)):
-        write_memory(views[index].public, views[index].player, memories[index])
+    for index, view in enumerate(views):
+        write_memory(view.public, view.player, memories[index])
 
 
 @kernel

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -26,6 +27,8 @@ def kernel_of_sums(function: Callable[..., Any]) -> Any:
 
 def _compile(function: Callable[..., Any], fastmath: bool | set[str]) -> Any:
     compiled = numba.njit(function, nogil=True, fastmath=fastmath)
+    if inspect.isgeneratorfunction(function):  # numba cannot call one that it has loaded from its cache
+        return compiled
     # A module without a file, such as an interactive one, has nothing that a key could be made of.
     if cache_folder() is not None and source_file(function.__module__) is not None:
         try:

@@ -10,7 +10,7 @@ from played_positions import POLICIES, as_games, played, same_records
 from gin_env import agents
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK, NUM_ACTIONS
-from gin_env.game.history import next_mover, upcard_after
+from gin_env.game.history import events, next_mover
 from gin_env.game.rules import Rules
 from gin_env.game.state import (
     DISCARD,
@@ -79,9 +79,8 @@ def test_history_leads_to_the_current_position(name):
     for state in played(name).states:
         public = state["public"]
         mover, upcard = 1 - int(public["dealer"]), int(public["first_upcard"])
-        for action in public["history"][: public["history_length"]].tolist():
-            upcard = upcard_after(action, upcard)
-            last, mover = mover, next_mover(action, mover)
+        for last, action, card in events(public):
+            mover, upcard = next_mover(action, last), card
         if public["phase"] == OVER:
             assert last == public["to_move"]
         else:

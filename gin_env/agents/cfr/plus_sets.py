@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.game.cards import CARD_VALUES, card_bit, count_cards, lowest_card
+from gin_env.game.cards import CARD_VALUES, card_bit, count_cards, each_card
 from gin_env.game.engine import discards_allowed
 from gin_env.game.hands import MELD_MATES, available_cards, own_turn, unmelded_cards
 from gin_env.game.melds import completes_meld, least_deadwood_discards, min_deadwood
@@ -51,12 +51,8 @@ def turn_of(public) -> int:
 def outs_of(card: int, others: int, unseen: int) -> int:
     """Return the number of unseen cards that would meld this card with some of the others."""
     outs = 0
-    remaining = MELD_MATES[card] & unseen
-    while remaining:
-        bit = remaining & -remaining
-        if completes_meld(others | bit, card):
-            outs += 1
-        remaining ^= bit
+    for mate in each_card(MELD_MATES[card] & unseen):
+        outs += completes_meld(others | card_bit(mate), card)
     return outs
 
 
@@ -122,19 +118,12 @@ def gin_outs(hand: int, available: int) -> int:
     extends another meld, so that the last unmelded card can be discarded, does not count: the packaged table
     was trained without it.
     """
-    loose = unmelded_cards(hand)
     useful = np.int64(0)
-    remaining = loose
-    while remaining:
-        useful |= MELD_MATES[lowest_card(remaining)]
-        remaining &= remaining - 1
+    for card in each_card(unmelded_cards(hand)):
+        useful |= MELD_MATES[card]
     outs = 0
-    remaining = useful & available
-    while remaining:
-        bit = remaining & -remaining
-        if count_cards(unmelded_cards(hand | bit)) <= 1:
-            outs += 1
-        remaining ^= bit
+    for card in each_card(useful & available):
+        outs += count_cards(unmelded_cards(hand | card_bit(card))) <= 1
     return outs
 
 

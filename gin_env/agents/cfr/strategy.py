@@ -20,12 +20,12 @@ from typing import NamedTuple
 import numpy as np
 
 from gin_env.agents.cfr import paper_sets, plus_sets
-from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
-from gin_env.game.cards import card_bit, lowest_card, pick_card
+from gin_env.game.actions import KNOCK
+from gin_env.game.cards import card_bit, each_card, lowest_card, pick_card
 from gin_env.game.engine import discards_allowed
-from gin_env.game.hands import decline, keep_best, unmelded_cards
+from gin_env.game.hands import draw_upcard_if, keep_best, unmelded_cards
 from gin_env.game.melds import least_deadwood_discards, min_deadwood
-from gin_env.game.state import DISCARD, STOCK_ONLY
+from gin_env.game.state import DISCARD
 from gin_env.game.streams import mix, unit
 from gin_env.support.compilation import kernel
 
@@ -104,12 +104,9 @@ def discard_candidates(public, private, which: int) -> int:
             return loose
     best, least = least_deadwood_discards(hand, allowed)
     if which != LEAST_DEADWOOD:
-        remaining = unmelded_cards(hand) & allowed & ~best
-        while remaining:
-            bit = remaining & -remaining
-            if min_deadwood(hand ^ bit) <= least + NEAR:
-                best |= bit
-            remaining ^= bit
+        for card in each_card(unmelded_cards(hand) & allowed & ~best):
+            if min_deadwood(hand & ~card_bit(card)) <= least + NEAR:
+                best |= card_bit(card)
     return best
 
 
@@ -144,9 +141,7 @@ def choose_discard(public, private, player, candidates: int, random, strategy) -
     if not candidates & (candidates - 1):
         return lowest_card(candidates)
     known, best, highest, total = np.int64(0), np.int64(0), -1.0, 0.0
-    remaining = candidates
-    while remaining:
-        card = lowest_card(remaining)
+    for card in each_card(candidates):
         probability = strategy.probabilities[
             discard_set_of(strategy.abstraction, public, private, player, card)
         ]
@@ -154,21 +149,17 @@ def choose_discard(public, private, player, candidates: int, random, strategy) -
             known |= card_bit(card)
             total += probability
             best, highest = keep_best(best, highest, card, probability)
-        remaining &= remaining - 1
     if not known:
         return pick_card(candidates, random)
     if strategy.purified or total <= 0:
         return pick_card(best, random)
     threshold = unit(random) * total
-    card = lowest_card(known)
-    while known:
-        card = lowest_card(known)
+    for card in each_card(known):
         threshold -= strategy.probabilities[
             discard_set_of(strategy.abstraction, public, private, player, card)
         ]
         if threshold < 0:
             break
-        known &= known - 1
     return card
 
 
@@ -189,9 +180,7 @@ def choose_knock(public, private, player, rest: int, random, strategy) -> bool:
 @kernel
 def draw_by_strategy(public, private, player, random, strategy) -> int:
     """Return the draw that the strategy decides on."""
-    if public.phase == STOCK_ONLY:
-        return DRAW_STOCK
-    return DRAW_UPCARD if choose_draw(public, private, player, random, strategy) else decline(public)
+    return draw_upcard_if(public, choose_draw(public, private, player, random, strategy))
 
 
 @kernel

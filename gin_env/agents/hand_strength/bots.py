@@ -38,7 +38,7 @@ from gin_env.agents.hand_strength.features import HITS, hand_features
 from gin_env.agents.registry import BOTS
 from gin_env.agents.simple import simple_draw
 from gin_env.estimators.risk import discard_risks
-from gin_env.game.cards import card_bit, lowest_card, pick_card
+from gin_env.game.cards import card_bit, each_card, pick_card
 from gin_env.game.engine import discards_allowed
 from gin_env.game.hands import discard_or_knock, keep_best, unmelded_cards
 from gin_env.game.state import DISCARD
@@ -221,10 +221,7 @@ def _write_candidates(views, unmelded_only, owners, cards, hands):
         hand = np.int64(view.private.hand)
         allowed = discards_allowed(view.public, view.private)
         unmelded = unmelded_cards(hand) & allowed
-        remaining = unmelded if unmelded_only and unmelded else allowed
-        while remaining:
-            card = lowest_card(remaining)
-            remaining &= remaining - 1
+        for card in each_card(unmelded if unmelded_only and unmelded else allowed):
             owners[row] = index
             cards[row] = card
             hands[row] = hand & ~card_bit(card)

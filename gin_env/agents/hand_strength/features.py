@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.game.cards import KINGS, NUM_CARDS, card_bit, card_columns, count_cards
+from gin_env.game.cards import FULL_DECK, KINGS, card_bit, card_columns, count_cards, each_card
 from gin_env.game.hands import meld_completions, unmelded_cards
 from gin_env.game.melds import min_deadwood, ranks_held_thrice, run_cards
 from gin_env.support.checks import check_choice
@@ -40,9 +40,8 @@ def arrangement_hit_count(hand: int) -> int:
     """
     unmelded = count_cards(unmelded_cards(hand))
     hits = np.int64(0)
-    for card in range(NUM_CARDS):
-        if not hand >> card & 1:
-            hits += count_cards(unmelded_cards(hand | card_bit(card))) <= unmelded
+    for card in each_card(FULL_DECK & ~hand):
+        hits += count_cards(unmelded_cards(hand | card_bit(card))) <= unmelded
     return hits
 
 

@@ -155,20 +155,19 @@ class WeightedWorlds(Worlds):
             return np.zeros(len(self._held))
         views = np.zeros(len(self._held) * num_acts, VIEW)
         taken, possible = np.empty(len(views), np.int64), np.empty(len(views), np.int64)
-        _write_past_views(
-            self.view, self._past, self._held, self._stock, np.zeros(1, STATE), views, taken, possible
-        )
-        _draw_random_numbers(views, self._key())
+        worlds = self.view, self._past, self._held, self._stock
+        _write_past_views(*worlds, self._key(), np.zeros(1, STATE), views, taken, possible)
         same = self.bot.act(PlayerView.of_array(views)) == taken
         chances = (1 - MISTAKES) * same + MISTAKES / possible
         return np.log(chances).reshape(len(self._held), num_acts).sum(axis=1)
 
 
 @kernel
-def _write_past_views(view, past, held, stock, games, views, taken, possible) -> None:
+def _write_past_views(view, past, held, stock, key: int, games, views, taken, possible) -> None:
     """Write the opponent's views at all of their decisions in each world (n,), and the actions taken.
 
-    `games` has room for one `STATE` record; `possible` receives the number of legal actions.
+    The views have new random numbers, from the stream `key`. `games` has room for one `STATE` record;
+    `possible` receives the number of legal actions.
     """
     opponent = 1 - np.int64(view.player)
     game = games[0]
@@ -180,15 +179,9 @@ def _write_past_views(view, past, held, stock, games, views, taken, possible) ->
             action = np.int64(view.public.history[index])
             if game.public.to_move == opponent:
                 write_view(game, opponent, views[place])
+                views[place].random = mix(key, place)
                 write_mask(game.public, game.private[opponent], mask)
                 taken[place] = action
                 possible[place] = mask.sum()
                 place += 1
             play(game, action)
-
-
-@kernel
-def _draw_random_numbers(views, key: int) -> None:
-    """Write a new random number into each view."""
-    for index in range(len(views)):
-        views[index].random = mix(key, index)

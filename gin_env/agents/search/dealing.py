@@ -20,9 +20,9 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, is_discard
-from gin_env.game.cards import NUM_CARDS, card_bit, lowest_card
+from gin_env.game.cards import NUM_CARDS, card_bit, each_card
 from gin_env.game.engine import deal, play
-from gin_env.game.history import first_hand, first_mover, next_mover, upcard_after
+from gin_env.game.history import events, first_hand
 from gin_env.game.rules import MAX_TURNS, cards_in_deck
 from gin_env.game.state import NO_CARD
 from gin_env.game.streams import below, mix, unit
@@ -49,17 +49,10 @@ PAST = np.dtype(
 
 @kernel
 def read_past(public, private, player: int, past) -> None:
-    """Fill a `PAST` record from what the player knows."""
+    """Fill a new `PAST` record, all zeros, from what the player knows."""
     opponent = 1 - player
-    past.drawn = 0
-    past.draws = 0
-    past.discards = 0
-    past.draw_decisions = 0
-    past.discard_decisions = 0
     shown = np.int64(0)  # cards that the opponent took from the pile and still holds
-    upcard, mover = np.int64(public.first_upcard), first_mover(public)
-    for index in range(public.history_length):
-        action = np.int64(public.history[index])
+    for mover, action, upcard in events(public):
         if mover == opponent:
             if is_discard(action):
                 past.discard_decisions += 1
@@ -71,7 +64,6 @@ def read_past(public, private, player: int, past) -> None:
             past.draws += mover == opponent
         elif mover == opponent and action == DRAW_UPCARD:
             shown |= card_bit(upcard)
-        upcard = upcard_after(action, upcard)
         if mover == opponent and is_discard(action):
             if shown & card_bit(upcard):
                 shown &= ~card_bit(upcard)
@@ -79,7 +71,6 @@ def read_past(public, private, player: int, past) -> None:
                 past.discard[past.discards] = upcard
                 past.draws_before[past.discards] = past.draws
                 past.discards += 1
-        mover = next_mover(action, mover)
     past.unseen = cards_unseen(public, private, player)
     past.missing = cards_missing(public, player)
 
@@ -93,10 +84,9 @@ def propose_worlds(
     Fills `held`, int8 (n, hand_size + draws), and `stock`, int8 (n, others); uses the stream `key`.
     """
     cards = np.empty(NUM_CARDS, np.int64)
-    unseen, num_unseen = np.int64(past.unseen), 0
-    while unseen:
-        cards[num_unseen] = lowest_card(unseen)
-        unseen &= unseen - 1
+    num_unseen = 0
+    for card in each_card(np.int64(past.unseen)):
+        cards[num_unseen] = card
         num_unseen += 1
     missing = np.int64(past.missing)
     # weight[i, j]: sum over all sets of j of the cards from the i-th on, of the product of their odds.
@@ -157,11 +147,9 @@ def deal_world(game, view, past, held: np.ndarray, stock: np.ndarray, key: int) 
     game.public = view.public
     public, player, deck = view.public, np.int64(view.player), game.hidden.deck
     hand_size = np.int64(public.rules.hand_size)
-    own = first_hand(public, view.private, player)
-    for index in range(hand_size):
-        deck[2 * index + player] = lowest_card(own)
+    for index, card in enumerate(each_card(first_hand(public, view.private, player))):
+        deck[2 * index + player] = card
         deck[2 * index + 1 - player] = held[index]
-        own &= own - 1
     deck[2 * hand_size] = public.first_upcard
     first = 2 * hand_size + 1
     place, draw = hand_size, 0
