@@ -54,10 +54,7 @@ def first_hand(public, private, player: int) -> int:
     without having drawn them before.
     """
     dealt, drawn, draws = np.int64(0), np.int64(0), 0
-    upcard, mover = np.int64(public.first_upcard), first_mover(public)
-    for index in range(public.history_length):  # not `events`, which is slower in searches
-        action = np.int64(public.history[index])
-        upcard = upcard_after(action, upcard)
+    for mover, action, upcard in events(public):
         if mover == player:
             if is_discard(action):
                 dealt |= card_bit(upcard) & ~drawn
@@ -66,5 +63,4 @@ def first_hand(public, private, player: int) -> int:
                 draws += 1
             elif action == DRAW_UPCARD:
                 drawn |= card_bit(upcard)
-        mover = next_mover(action, mover)
     return dealt | (np.int64(private.hand) & ~drawn)
