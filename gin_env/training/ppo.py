@@ -199,7 +199,7 @@ class PPORun:
     def __enter__(self) -> Self:
         if self.leads:
             self.board = SummaryWriter(str(self.settings.run / "tensorboard"))
-            tqdm.write(self.settings.plan(self.minutes))
+            tqdm.write(f"{self.settings.plan(self.minutes)}\n{self.settings.uses()}")
             self.bar = tqdm(total=100, unit="%", bar_format="{l_bar}{bar}| {elapsed} [{postfix}]")
         self._timed_from = time.monotonic(), self.progress.decisions
         self._handler: Any = None

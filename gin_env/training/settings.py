@@ -16,6 +16,7 @@ from gin_env.game.rules import Rules
 from gin_env.game.streams import check_seed
 from gin_env.matches.matches import check_games
 from gin_env.support.checks import check_integer, check_number
+from gin_env.support.threads import usable_cores
 
 PROGRAM = "gin-rummy train"
 OTHER_DECKS = 1000
@@ -176,6 +177,15 @@ class PPOSettings:
         return (
             f"about {left + matches:.1f} minutes: {left:.1f} of learning, the rest for matches "
             f"({self.evaluation_games:,} games every {self.evaluate_every:g} minutes, {games:,} at the end)"
+        )
+
+    def uses(self) -> str:
+        """Return what the run uses of this machine."""
+        processes = "1 process" if self.workers == 1 else f"{self.workers} processes"
+        precision = "bfloat16" if self.bfloat16 else "float32"
+        return (
+            f"{processes} for {self.num_envs:,} games, with {usable_cores()} cores to use; "
+            f"networks on {self.device} in {precision}"
         )
 
     def as_json(self) -> dict[str, Any]:
