@@ -28,7 +28,7 @@ from gin_env.agents.policies.policy import PolicyBot
 from gin_env.batch import Episode
 from gin_env.matches.matches import check_games, play_match
 from gin_env.support.checks import check_integer, check_number
-from gin_env.support.tensor_files import read_tensors, write_tensors
+from gin_env.support.tensor_files import NetworkFormat
 from gin_env.training.checkpoints import Tensors, by_prefix, optimizer_tensors, prefixed, restore_optimizer
 from gin_env.wrappers.candidate_policy import SB3CandidatePolicy
 from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy
@@ -36,7 +36,7 @@ from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy
 POLICY_FILE = "policy.safetensors"
 EVALUATIONS_FILE = "evaluations.csv"
 CHECKPOINT_FILE = "checkpoint.safetensors"
-_KIND, _VERSION = "checkpoint of SelfPlayCallback", "1"
+_FORMAT = NetworkFormat("checkpoint of SelfPlayCallback", "1", "SelfPlayCallback")
 _MEMORY = 0.99
 """Factor by which earlier results are multiplied whenever the opponents are weighted again."""
 
@@ -136,7 +136,7 @@ class SelfPlayCallback(BaseCallback):
         path = self.run / CHECKPOINT_FILE
         if not path.exists():
             raise FileNotFoundError(f"nothing to resume: there is no {path}")
-        tensors, metadata = read_tensors(path, _KIND, _VERSION, "SelfPlayCallback")
+        tensors, metadata = _FORMAT.read_tensors(path)
         self.model = model
         self._find_games(model)
         current = {name: each for name, each in tensors.items() if not name.startswith("past.")}
@@ -174,7 +174,7 @@ class SelfPlayCallback(BaseCallback):
             "best_win_rate": self.best_win_rate,
             "results": {name: each.tolist() for name, each in self._results.items()},
         }
-        write_tensors(self.run / CHECKPOINT_FILE, _KIND, _VERSION, tensors, metadata)
+        _FORMAT.write_tensors(self.run / CHECKPOINT_FILE, tensors, metadata)
 
     def _on_step(self) -> bool:
         for info in self.locals["infos"]:

@@ -180,7 +180,7 @@ def save_network(
 def load_network(path: str | Path) -> tuple[Actor, dict[str, Any]]:
     """Return (network, training) from a file written by `save_network`.
 
-    Raises as `gin_env.support.tensor_files.read_tensors` does.
+    Raises as `NetworkFormat.read_tensors` does.
     """
 
     def build_described(metadata: dict[str, Any], _: dict[str, torch.Tensor]) -> Actor:
