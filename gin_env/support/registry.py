@@ -67,7 +67,7 @@ class Registry(Generic[Made]):
 
     def factory(self, name: str) -> Callable[..., Made]:
         """Return what makes the bot or estimator. Raises ImportError if it needs torch, which is missing."""
-        return import_factory(self.package, self.declarations[name].factory)
+        return resolve_name(f"{self.package}.{self.declarations[name].factory}")
 
     def files(self, name: str, params: Mapping[str, Any]) -> list[Path]:
         """Return the files that the bot or estimator with this name and all of its parameters reads."""
@@ -104,8 +104,3 @@ class Registry(Generic[Made]):
     @property
     def _folder(self) -> Path:
         return Path(import_module(self.package).__path__[0])
-
-
-def import_factory(package: str, factory: str) -> Callable[..., Any]:
-    """Return the class or classmethod that a `Declaration.factory` names."""
-    return resolve_name(f"{package}.{factory}")
