@@ -74,10 +74,7 @@ class SafeDiscardBot(NamedObject):
     draw_margin : points by which an upcard that completes no meld must be better than the stock.
     knock_above : minimum expected points of a knock.
 
-    Raises
-    ------
-    ValueError
-        If the estimator is ``omniscient``, which needs the opponent's hand.
+    Raises ValueError if the estimator is ``omniscient``, which needs the opponent's hand.
     """
 
     name = "safe-discard"

@@ -75,9 +75,7 @@ class SB3CandidatePolicy(MaskableActorCriticPolicy):
     hidden : width of the network's layers.
     optimizer_class, optimizer_kwargs : as in SB3's policies.
 
-    Raises
-    ------
-    ValueError : for an environment without candidates.
+    Raises ValueError for an environment without candidates.
     """
 
     def __init__(
