@@ -65,9 +65,6 @@ class CardActor(nn.Module):
 
     def forward(self, observations: torch.Tensor) -> Any:
         """Return logits before masking, float32 (n, 107), for observations float32 (n, OBSERVATION_SIZE)."""
-        return self.logits(observations)
-
-    def logits(self, observations: torch.Tensor) -> torch.Tensor:
         planes = observations[:, : self.num_planes * NUM_CARDS]
         planes = planes.view(-1, self.num_planes, NUM_SUITS, NUM_RANKS)
         same_rank = self.same_rank(planes.sum(dim=2, keepdim=True))  # broadcast over the suits
