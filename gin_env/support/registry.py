@@ -8,11 +8,9 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from gin_env.support.checks import unknown
-
-Made = TypeVar("Made")
 
 
 def has_torch() -> bool:
@@ -51,7 +49,7 @@ class Declaration:
 
 
 @dataclass(eq=False)
-class Registry(Generic[Made]):
+class Registry:
     """The declared bots, or the declared estimators; their modules are in `package`."""
 
     package: str
@@ -65,7 +63,7 @@ class Registry(Generic[Made]):
             if all(value in (None, getattr(declared, key)) for key, value in wanted.items())
         ]
 
-    def factory(self, name: str) -> Callable[..., Made]:
+    def factory(self, name: str) -> Callable[..., Any]:
         """Return what makes the bot or estimator. Raises ImportError if it needs torch, which is missing."""
         return resolve_name(f"{self.package}.{self.declarations[name].factory}")
 

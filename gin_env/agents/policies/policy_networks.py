@@ -24,9 +24,7 @@ from gin_env.support.torch_extra import nn, torch
 FORMAT = NetworkFormat("policy", "2", "gin_env.wrappers.sb3.save_policy")
 MAX_LAYERS = 8
 MAX_UNITS = 4096
-MAX_CARD_FEATURES = 1024
 ACTIVATIONS = {"tanh": nn.Tanh, "relu": nn.ReLU}
-NUM_OTHER_ACTIONS = NUM_ACTIONS - 2 * NUM_CARDS
 
 
 class CardActor(nn.Module):
@@ -50,14 +48,16 @@ class CardActor(nn.Module):
     ) -> None:
         super().__init__()
         self.hidden = check_hidden(hidden, least=1)
-        self.card_features = check_integer("card_features", card_features, 1, MAX_CARD_FEATURES)
+        self.card_features = check_integer("card_features", card_features, 1, 1024)
         self.num_planes = num_planes
         # Each card sees two neighbours on either side in its suit, and the sum over the cards of its rank.
         self.neighbours = nn.Conv2d(num_planes, card_features, (1, 5), padding=(0, 2))
         self.same_rank = nn.Conv2d(num_planes, card_features, 1)
         self.trunk = dense_layers(self.hidden, nn.ReLU, num_inputs)
         self.wanted = nn.Linear(hidden[-1], 2 * card_features)  # one query for discards, one for knocks
-        self.others = nn.Linear(hidden[-1], 2 + NUM_OTHER_ACTIONS)  # both queries' biases, draws, pass
+        self.others = nn.Linear(
+            hidden[-1], 2 + NUM_ACTIONS - 2 * NUM_CARDS
+        )  # both queries' biases, draws, pass
 
     @property
     def architecture(self) -> dict[str, Any]:
