@@ -33,12 +33,10 @@ MIN_ESTIMATE, MAX_ESTIMATE = 1e-3, 0.95
 """Estimates are clipped to this range: no card is certain before its place is known."""
 NUM_PROPOSED = 4
 """Number of worlds drawn from the estimator for each that is used, where worlds have weights."""
-
-
 _BYTES = np.ones(STATE.itemsize, np.uint8)
 _BYTES.view(STATE)[:] = 0
 _PADDING = _BYTES.nonzero()[0]
-"""Offsets of the bytes of a `STATE` record between its fields, which were not overwritten."""
+"""Offsets of the bytes between the fields of a `STATE` record: assigning 0 to it leaves them as they were."""
 
 
 def without_padding(states: np.ndarray) -> np.ndarray:
