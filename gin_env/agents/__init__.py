@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from gin_env.agents.adapted import adapt
@@ -24,7 +25,6 @@ from gin_env.agents.process import ProcessBot
 from gin_env.agents.registry import BOTS, OWN_NETWORK, POLICY_FILES
 from gin_env.support import specs
 from gin_env.support.checks import check_switch, unknown
-from gin_env.support.registry import import_factory
 from gin_env.support.specs import OWN_CLASS, names_own_class
 from gin_env.support.tensor_files import TensorFileError, read_kind
 
@@ -125,16 +125,10 @@ def make(name: str, *, programs: bool = False, **params: Any) -> Agent:
     Of a Stable-Baselines3 archive (``.zip``) only the weights are read, and none of the code that it may
     contain. An archive whose policy needs that code is refused; ``gin-rummy convert --trust`` runs it.
 
-    Raises
-    ------
-    ValueError
-        If the name is unknown, the parameters cannot be parsed, or the bot runs code from outside this
-        package and `programs` is False.
-    TypeError
-        If the bot does not have one of the parameters.
+    Raises ValueError if the name is unknown, the parameters cannot be parsed, or the bot runs code from
+    outside this package and `programs` is False, and TypeError if the bot does not have one of the
+    parameters.
 
-    Examples
-    --------
     >>> make("simple:knock_at=4").name
     'simple:knock_at=4'
     """
@@ -236,7 +230,7 @@ def _factory(name: str) -> Callable[..., Agent]:
 def _policy_loader(path: str) -> Callable[..., Agent]:
     """Return the factory for a policy's file, chosen by its extension and the kind stored in it."""
     if path.endswith(".zip"):
-        return import_factory(BOTS.package, "policies.sb3_archives:load_archive")
+        return resolve_name("gin_env.agents.policies.sb3_archives:load_archive")
     kind = read_kind(path, "trained policy")
     if kind == OWN_NETWORK.kind:
         saved = str(OWN_NETWORK.read_tensors(path)[1].get("class"))
@@ -246,7 +240,7 @@ def _policy_loader(path: str) -> Callable[..., Agent]:
         )
     if kind not in POLICY_FILES:
         raise TensorFileError(f"{path} holds a {kind}: only a {' or a '.join(POLICY_FILES)} is a bot")
-    return import_factory(BOTS.package, POLICY_FILES[kind])
+    return resolve_name(f"gin_env.agents.{POLICY_FILES[kind]}")
 
 
 def _factory_of(made: Any, spelled: str) -> Any:

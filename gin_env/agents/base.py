@@ -80,13 +80,11 @@ def are_best(values: np.ndarray, exact: Callable[[np.ndarray], np.ndarray] | Non
 
 
 @runtime_checkable
-class HasActionValues(Protocol):
+class HasActionValues(Agent, Protocol):
     """A bot that says how many points each action is worth, such as ``generation``.
 
     Hints, explanations and the judgement of moves show these values.
     """
-
-    name: str
 
     def action_values(self, view: PlayerView) -> np.ndarray:
         """Return the mean points of the hand after each action: float64 (n, 107), NaN if not considered."""
@@ -94,13 +92,11 @@ class HasActionValues(Protocol):
 
 
 @runtime_checkable
-class HasActionChances(Protocol):
+class HasActionChances(Agent, Protocol):
     """A bot that says with which probability it chooses each action, such as ``policy``.
 
     Hints and explanations show these probabilities.
     """
-
-    name: str
 
     def action_chances(self, view: PlayerView) -> np.ndarray:
         """Return the probability of each action: float64 (n, 107), 0 if not considered."""

@@ -70,12 +70,9 @@ class ProcessBot(NamedObject):
 
     A copy (`copy.deepcopy`) starts the program again.
 
-    Raises
-    ------
-    ProcessBotError
-        If the program does not start or does not report that it is ready, and in `act` for any failure of the
-        program. The message contains the command. The program is killed after an error, or after Ctrl-C
-        during a decision.
+    Raises ProcessBotError, with the command, if the program does not start or does not report that it is
+    ready, and in `act` for any failure of the program. The program is killed after an error, or after Ctrl-C
+    during a decision.
     """
 
     def __init__(self, command: str, seconds: float = 10.0) -> None:

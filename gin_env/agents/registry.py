@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 from gin_env.agents.paper import PAPER_BOTS
 from gin_env.support.registry import Declaration, Registry
@@ -13,7 +12,7 @@ from gin_env.support.tensor_files import NetworkFormat
 _CFR_TABLE = {"table": "cfr/data/cfr_paper.npz"}
 _HAND_STRENGTH_NETWORK = {"network": "hand_strength/data/{}.safetensors"}
 
-BOTS: Registry[Any] = Registry(
+BOTS = Registry(
     "gin_env.agents",
     {
         "random": Declaration("random_bots:RandomBot", summary="Uniformly random legal actions"),

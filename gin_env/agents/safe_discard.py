@@ -28,14 +28,12 @@ Results: docs/results/estimators.md, "In play".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from gin_env import estimators
 from gin_env.agents.base import act_by
 from gin_env.agents.simple import repeated_discards, simple_draw
-from gin_env.estimators.base import NeedsHands
+from gin_env.estimators.base import Estimator, NeedsHands
 from gin_env.estimators.risk import discard_risk
 from gin_env.game.actions import DRAW_UPCARD, KNOCK
 from gin_env.game.cards import NUM_CARDS, card_bit, each_card, pick_card
@@ -55,9 +53,6 @@ from gin_env.support.checks import check_number, check_switch
 from gin_env.support.compilation import kernel
 from gin_env.support.specs import NamedObject
 
-if TYPE_CHECKING:
-    from gin_env.estimators.base import Estimator
-
 SAMPLED_HANDS = 32
 """Number of opponent hands sampled for a knock decision."""
 
@@ -74,10 +69,7 @@ class SafeDiscardBot(NamedObject):
     draw_margin : points by which an upcard that completes no meld must be better than the stock.
     knock_above : minimum expected points of a knock.
 
-    Raises
-    ------
-    ValueError
-        If the estimator is ``omniscient``, which needs the opponent's hand.
+    Raises ValueError if the estimator is ``omniscient``, which needs the opponent's hand.
     """
 
     name = "safe-discard"

@@ -34,7 +34,6 @@ from gin_env.support.compilation import kernel
 
 LEARNER, OPPONENT_SEAT = 0, 1
 IllegalAction: TypeAlias = Literal["raise", "lose"]
-ILLEGAL_ACTION = get_args(IllegalAction)
 MAX_SKIPPED = 1000
 """Maximum number of consecutive episodes skipped with a fixed dealer. Some combinations of rules and opponent
 never give the learner a turn when it deals."""
@@ -104,7 +103,7 @@ class LearnerSeat(Restorable):
         memory: bool = False,
         mask: bool = True,
     ) -> None:
-        check_choice("illegal_action", illegal_action, ILLEGAL_ACTION)
+        check_choice("illegal_action", illegal_action, get_args(IllegalAction))
         self.games = Games(num_games, rules, episode, reward)
         self.encoder = Encoder(self.games, estimator, candidates, flat, memory, mask)
         self.lose_on_illegal = illegal_action == "lose"
@@ -270,12 +269,6 @@ class LearnerSeat(Restorable):
             "points": np.where(results["ended"], results["points"], 0),
             "turns": np.where(results["ended"], results["turns"], 0),
         }
-
-    def pictures(self, most: int, width: int) -> list[np.ndarray]:
-        """Return pictures of the first games, at most `most`, with both hands; see `ui.picture.image`."""
-        from gin_env.ui import picture
-
-        return [picture.image(game, width=width) for game in self.games.state[:most]]
 
     def _seat_opponents_of_new_hands(self, games: np.ndarray) -> None:
         """Draw the opponent of the next hand where the last action ended a hand but not the game."""

@@ -183,7 +183,7 @@ def format_of(name: str) -> NetworkFormat:
 def load(name: str, path: str | Path) -> tuple[nn.Module, dict[str, Any]]:
     """Return the network of estimator `name` and its metadata from a file.
 
-    Raises what `gin_env.support.tensor_files.read_tensors` raises.
+    Raises what `NetworkFormat.read_tensors` raises.
     """
     network: Any
     network, metadata = format_of(name).read(path, lambda *_: NETWORKS[name]())

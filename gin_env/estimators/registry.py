@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gin_env.support.registry import Declaration, Registry
 
 _FREQUENCIES = {"table": "data/frequencies_{}.npz"}
 
-ESTIMATORS: Registry[Any] = Registry(
+ESTIMATORS = Registry(
     "gin_env.estimators",
     {
         "uniform": Declaration("extremes:UniformEstimator", summary="Every unknown card equally likely"),

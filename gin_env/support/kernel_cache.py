@@ -149,12 +149,13 @@ def say_once(line: str) -> None:
 class _Locator:
     """Tells numba where the files of a kernel are: named after its module and what is in it."""
 
-    def __init__(self, module: str) -> None:
+    def __init__(self, module: str, file: str) -> None:
         self._key = f"{module}-{fingerprint(module)}"
+        self._py_file = file  # numba's warning of a kernel that cannot be cached names it
 
     @classmethod
-    def from_function(cls, function: Callable[..., Any], _: str) -> _Locator:
-        return cls(function.__module__)
+    def from_function(cls, function: Callable[..., Any], file: str) -> _Locator:
+        return cls(function.__module__, file)
 
     def get_cache_path(self) -> str:
         return str(cache_folder())

@@ -8,11 +8,9 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from gin_env.support.checks import unknown
-
-Made = TypeVar("Made")
 
 
 def has_torch() -> bool:
@@ -51,7 +49,7 @@ class Declaration:
 
 
 @dataclass(eq=False)
-class Registry(Generic[Made]):
+class Registry:
     """The declared bots, or the declared estimators; their modules are in `package`."""
 
     package: str
@@ -65,9 +63,9 @@ class Registry(Generic[Made]):
             if all(value in (None, getattr(declared, key)) for key, value in wanted.items())
         ]
 
-    def factory(self, name: str) -> Callable[..., Made]:
+    def factory(self, name: str) -> Callable[..., Any]:
         """Return what makes the bot or estimator. Raises ImportError if it needs torch, which is missing."""
-        return import_factory(self.package, self.declarations[name].factory)
+        return resolve_name(f"{self.package}.{self.declarations[name].factory}")
 
     def files(self, name: str, params: Mapping[str, Any]) -> list[Path]:
         """Return the files that the bot or estimator with this name and all of its parameters reads."""
@@ -104,8 +102,3 @@ class Registry(Generic[Made]):
     @property
     def _folder(self) -> Path:
         return Path(import_module(self.package).__path__[0])
-
-
-def import_factory(package: str, factory: str) -> Callable[..., Any]:
-    """Return the class or classmethod that a `Declaration.factory` names."""
-    return resolve_name(f"{package}.{factory}")

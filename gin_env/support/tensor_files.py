@@ -40,7 +40,7 @@ class TensorFileError(ValueError):
 
 @dataclass(frozen=True)
 class NetworkFormat:
-    """One kind of network file, with methods to `write` and `read` it."""
+    """One kind of network file, with methods to write and read it."""
 
     kind: str
     """What the file contains, such as "hand-strength network"."""
@@ -51,11 +51,76 @@ class NetworkFormat:
 
     def write(self, path: str | Path, network: nn.Module, metadata: dict[str, Any]) -> None:
         """Write a network and its metadata. Raises as `write_tensors` does."""
-        write_tensors(path, self.kind, self.version, network.state_dict(), metadata)
+        self.write_tensors(path, network.state_dict(), metadata)
+
+    def write_tensors(
+        self, path: str | Path, tensors: dict[str, torch.Tensor], metadata: dict[str, Any]
+    ) -> None:
+        """Write tensors to a file atomically.
+
+        `metadata` is their provenance, serialisable as JSON. ``kind``, ``file_version`` and the release
+        (``version``) are added to it.
+
+        Raises ValueError for tensors that `read_tensors` would refuse; the file is left as it was.
+        """
+        from safetensors.torch import save
+
+        for name, tensor in tensors.items():
+            if wrong := fault_of(tensor):
+                raise ValueError(f"some numbers of {name} are {wrong}; {path} is left as it was")
+        tensors = {name: tensor.detach().contiguous().clone() for name, tensor in tensors.items()}
+        described = metadata | {"kind": self.kind, "file_version": self.version, "version": __version__}
+        text = json.dumps(described, sort_keys=True)
+        # A single entry, since the order of several varies between runs: equal networks give equal files.
+        content = save(tensors, metadata={"gin_env": f"{_checksum(tensors, text)} {text}"})
+        if int.from_bytes(content[:8], "little") > MAX_HEADER or len(content) > MAX_BYTES:
+            raise ValueError(
+                f"{len(tensors):,} tensors and their metadata in {len(content):,} bytes are too many: a file "
+                f"has at most {MAX_BYTES:,} bytes and a header of {MAX_HEADER:,}; {path} is left as it was"
+            )
+        write_bytes(path, content)
 
     def read_tensors(self, path: str | Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-        """Return (tensors, metadata) from a file. Raises as the function `read_tensors` does."""
-        return read_tensors(path, self.kind, self.version, self.command)
+        """Return the tensors and the metadata of a file that `write_tensors` wrote.
+
+        All numbers are finite and at most 1e9 in absolute value.
+
+        Raises ImportError without torch and safetensors, FileNotFoundError, or TensorFileError for a file
+        that is damaged, too large, not a regular file, or of another origin, kind or version.
+        """
+        content, header = _read_file(path, self.kind)
+        remedy = f"copy it again, or make it again with `{self.command}`"
+        checksum, text, metadata = _read_metadata(path, header)
+        if metadata["kind"] != self.kind:
+            raise TensorFileError(f"{path} holds a {metadata['kind']}, not a {self.kind}")
+        if metadata.get("file_version") != self.version:
+            raise TensorFileError(
+                f"{path} has version {_short(metadata.get('file_version'))}, this release reads "
+                f"{self.version}; make it again with `{self.command}`"
+            )
+        for name, described in header.items():
+            numbers = described.get("dtype") if isinstance(described, dict) else None
+            if name != "__metadata__" and numbers not in _NUMBERS:
+                raise TensorFileError(
+                    f"{path} is damaged: {_short(name)} holds numbers of type {_short(numbers)}; {remedy}"
+                )
+        try:
+            from safetensors import SafetensorError
+            from safetensors.torch import load
+        except ImportError as error:
+            needed = f'a {self.kind} needs torch and safetensors: pip install "gin-env[train]"'
+            raise ImportError(needed) from error
+        try:
+            tensors = dict(sorted(load(content).items()))
+        except (SafetensorError, ValueError) as error:
+            raise _not_safetensors(path, error) from error
+        if checksum != _checksum(tensors, text):
+            raise TensorFileError(f"{path} is damaged: its checksum does not match; {remedy}")
+        for name, tensor in tensors.items():
+            if wrong := fault_of(tensor):
+                numbers = f"some numbers of {_short(name)} are {wrong}"
+                raise TensorFileError(f"{path} is damaged: {numbers}; {remedy}")
+        return tensors, metadata
 
     def read(
         self, path: str | Path, build: Callable[[dict[str, Any], dict[str, torch.Tensor]], Network]
@@ -83,78 +148,6 @@ def check_ending(path: str | Path, what: str) -> None:
         raise ValueError(f"the file name of {what} must end in {ENDING}, not {path}")
 
 
-def write_tensors(
-    path: str | Path, kind: str, version: str, tensors: dict[str, torch.Tensor], metadata: dict[str, Any]
-) -> None:
-    """Write tensors to a file atomically; `kind` and `version` are those of a `NetworkFormat`.
-
-    `metadata` is their provenance, serialisable as JSON. ``kind``, ``file_version`` and the release
-    (``version``) are added to it.
-
-    Raises ValueError for tensors that `read_tensors` would refuse; the file is left as it was.
-    """
-    from safetensors.torch import save
-
-    for name, tensor in tensors.items():
-        if wrong := fault_of(tensor):
-            raise ValueError(f"some numbers of {name} are {wrong}; {path} is left as it was")
-    tensors = {name: tensor.detach().contiguous().clone() for name, tensor in tensors.items()}
-    described = metadata | {"kind": kind, "file_version": version, "version": __version__}
-    text = json.dumps(described, sort_keys=True)
-    # A single entry, since the order of several varies between runs. Equal networks must give equal files.
-    content = save(tensors, metadata={"gin_env": f"{_checksum(tensors, text)} {text}"})
-    if int.from_bytes(content[:8], "little") > MAX_HEADER or len(content) > MAX_BYTES:
-        raise ValueError(
-            f"{len(tensors):,} tensors and their metadata in {len(content):,} bytes are too many: a file has "
-            f"at most {MAX_BYTES:,} bytes and a header of {MAX_HEADER:,}; {path} is left as it was"
-        )
-    write_bytes(path, content)
-
-
-def read_tensors(
-    path: str | Path, kind: str, version: str, command: str
-) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-    """Return the tensors and the metadata of a file that `write_tensors` wrote.
-
-    All numbers are finite and at most 1e9 in absolute value. `command` is the command that makes such a file;
-    error messages show it.
-
-    Raises ImportError without torch and safetensors, FileNotFoundError, or TensorFileError for a file that is
-    damaged, too large, not a regular file, or of another origin, kind or version.
-    """
-    content, header = _read_file(path, kind)
-    remedy = f"copy it again, or make it again with `{command}`"
-    checksum, text, metadata = _read_metadata(path, header)
-    if metadata["kind"] != kind:
-        raise TensorFileError(f"{path} holds a {metadata['kind']}, not a {kind}")
-    if metadata.get("file_version") != version:
-        raise TensorFileError(
-            f"{path} has version {_short(metadata.get('file_version'))}, this release reads {version}; "
-            f"make it again with `{command}`"
-        )
-    for name, described in header.items():
-        numbers = described.get("dtype") if isinstance(described, dict) else None
-        if name != "__metadata__" and numbers not in _NUMBERS:
-            raise TensorFileError(
-                f"{path} is damaged: {_short(name)} holds numbers of type {_short(numbers)}; {remedy}"
-            )
-    try:
-        from safetensors import SafetensorError
-        from safetensors.torch import load
-    except ImportError as error:
-        raise ImportError(f'a {kind} needs torch and safetensors: pip install "gin-env[train]"') from error
-    try:
-        tensors = dict(sorted(load(content).items()))
-    except (SafetensorError, ValueError) as error:
-        raise _not_safetensors(path, error) from error
-    if checksum != _checksum(tensors, text):
-        raise TensorFileError(f"{path} is damaged: its checksum does not match; {remedy}")
-    for name, tensor in tensors.items():
-        if wrong := fault_of(tensor):
-            raise TensorFileError(f"{path} is damaged: some numbers of {_short(name)} are {wrong}; {remedy}")
-    return tensors, metadata
-
-
 def fault_of(tensor: torch.Tensor) -> str:
     """Return why a file must not hold these numbers: "not finite", "larger than ..." or an empty text."""
     if not tensor.isfinite().all():
@@ -165,9 +158,10 @@ def fault_of(tensor: torch.Tensor) -> str:
 
 
 def read_kind(path: str | Path, sought: str) -> str:
-    """Return the kind of a file that `write_tensors` wrote, without reading its tensors.
+    """Return the kind of a file of any `NetworkFormat`, without reading its tensors.
 
-    `sought` is the kind named in error messages, such as "trained policy". Raises as `read_tensors` does.
+    `sought` is the kind named in error messages, such as "trained policy". Raises as
+    `NetworkFormat.read_tensors` does.
     """
     return _read_metadata(path, _read_file(path, sought, header_only=True)[1])[2]["kind"]
 
@@ -216,7 +210,7 @@ def _not_safetensors(path: str | Path, error: Exception) -> TensorFileError:
 
 
 def _read_metadata(path: str | Path, header: dict[str, Any]) -> tuple[str, str, dict[str, Any]]:
-    """Return the checksum, the text and the parsed text of the metadata entry that `write_tensors` writes."""
+    """Return the checksum, the text and the parsed text of the metadata entry that `NetworkFormat` writes."""
     entries = header.get("__metadata__")
     written = entries.get("gin_env") if isinstance(entries, dict) else None
     if not isinstance(written, str):

@@ -20,8 +20,6 @@ from gin_env.support.process_workers import LOST, MAX_LOSSES, ProcessPool, Resul
 from gin_env.support.ray_workers import RayPool
 from gin_env.support.threads import usable_cores
 
-MAX_WORKERS = 4096
-
 
 class Workers:
     """Works for this program until it is closed.
@@ -50,7 +48,7 @@ class Workers:
         if isinstance(count, str) and count != "all":
             raise ValueError(f'workers must be a number or "all", not {count!r}')
         if count is not None and count != "all":
-            count = check_integer("workers", count, 1, MAX_WORKERS)
+            count = check_integer("workers", count, 1, 4096)
         self.count = ("all" if ray else 1) if count is None else count
         self.ray = ray
         self._open_pool: ProcessPool | RayPool | None = None

@@ -33,17 +33,15 @@ from gin_env.matches.provenance import describe_bot
 from gin_env.support.allocator import keep_freed_memory
 from gin_env.support.files import write_csv
 from gin_env.support.plots import origin_line
-from gin_env.support.tensor_files import write_tensors
 from gin_env.support.threads import torch_threads
 from gin_env.training.checkpoints import Tensors
 from gin_env.training.learner import Learner
 from gin_env.training.ranks import RankLostError, Ranks, launch
 from gin_env.training.runs import (
     CHECKPOINT,
+    CHECKPOINT_FORMAT,
     EVALUATIONS,
-    KIND,
     POLICY,
-    VERSION,
     PPOProgress,
     draw_learning_curve,
     load_start,
@@ -319,7 +317,7 @@ class PPORun:
             "progress": asdict(self.progress),
             "learner": self.learner.state(),
         }
-        write_tensors(settings.run / CHECKPOINT, KIND, VERSION, tensors, metadata)
+        CHECKPOINT_FORMAT.write_tensors(settings.run / CHECKPOINT, tensors, metadata)
 
     def publish(self) -> None:
         """Write the policy, the table of evaluations and the learning curve."""

@@ -17,13 +17,12 @@ from gin_env.agents.policies.candidate_network import load_candidate_policy
 from gin_env.matches.provenance import describe_bot
 from gin_env.support.atomic import remove_partials
 from gin_env.support.plots import new_figure, save_figure
-from gin_env.support.tensor_files import read_tensors
+from gin_env.support.tensor_files import NetworkFormat
 from gin_env.training.checkpoints import Tensors
 from gin_env.training.settings import PROGRAM, PPOSettings
 
 CHECKPOINT, POLICY, EVALUATIONS = "checkpoint.safetensors", "policy.safetensors", "evaluations.csv"
-KIND, VERSION = "PPO checkpoint", "9"
-"""Kind and version of the checkpoints, as for `write_tensors`."""
+CHECKPOINT_FORMAT = NetworkFormat("PPO checkpoint", "9", PROGRAM)
 Checkpoint = tuple[Tensors, dict[str, Any]]
 """(tensors, metadata) of a checkpoint file."""
 
@@ -65,7 +64,7 @@ def open_folder(settings: PPOSettings) -> tuple[PPOSettings, Checkpoint | None]:
         return settings, None
     if not (run / CHECKPOINT).exists():
         raise FileNotFoundError(f"nothing to resume: there is no {run / CHECKPOINT}")
-    tensors, metadata = read_tensors(run / CHECKPOINT, KIND, VERSION, PROGRAM)
+    tensors, metadata = CHECKPOINT_FORMAT.read_tensors(run / CHECKPOINT)
     before = replace(PPOSettings.from_json(metadata["settings"]), run=run)
     given = [each.name for each in fields(settings) if getattr(settings, each.name) != each.default]
     may_change = (*settings.SESSION, *settings.BUDGET)

@@ -75,9 +75,7 @@ class SB3CandidatePolicy(MaskableActorCriticPolicy):
     hidden : width of the network's layers.
     optimizer_class, optimizer_kwargs : as in SB3's policies.
 
-    Raises
-    ------
-    ValueError : for an environment without candidates.
+    Raises ValueError for an environment without candidates.
     """
 
     def __init__(
@@ -126,11 +124,6 @@ class SB3CandidatePolicy(MaskableActorCriticPolicy):
         return tensors
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
-        return {
-            "observation_space": self.observation_space,
-            "action_space": self.action_space,
-            "lr_schedule": self._dummy_schedule,
-            "hidden": self.hidden,
-            "optimizer_class": self.optimizer_class,
-            "optimizer_kwargs": self.optimizer_kwargs,
-        }
+        names = "observation_space", "action_space", "lr_schedule", "optimizer_class", "optimizer_kwargs"
+        parameters = super()._get_constructor_parameters()
+        return {name: parameters[name] for name in names} | {"hidden": self.hidden}

@@ -47,7 +47,7 @@ class CardActorCritic(CardActor):
         return self.forward_actor(observations), self.forward_critic(observations)
 
     def forward_actor(self, observations: torch.Tensor) -> torch.Tensor:
-        return self.logits(observations)
+        return super().forward(observations)
 
     def forward_critic(self, observations: torch.Tensor) -> torch.Tensor:
         return self.value_trunk(observations)

@@ -32,8 +32,6 @@ except ImportError as error:  # pragma: no cover - make compatibility has it
 DEALS = 10_000
 SEED = 0
 """Seed of the decks, which are those of its episodes 0 to `DEALS` - 1."""
-MAX_POINTS = 2.0
-MAX_DECISIONS = 300
 _TYPE = pyspiel.GameType(
     short_name="python_gin_env",
     long_name="Gin Rummy by gin-env",
@@ -62,10 +60,10 @@ class GinRummyGame(pyspiel.Game):
             num_distinct_actions=actions.NUM_ACTIONS,
             max_chance_outcomes=len(self.decks) or DEALS,
             num_players=2,
-            min_utility=-MAX_POINTS,
-            max_utility=MAX_POINTS,
+            min_utility=-2.0,
+            max_utility=2.0,
             utility_sum=0.0,
-            max_game_length=MAX_DECISIONS,
+            max_game_length=300,
         )
         super().__init__(_TYPE, info, params or {})
 

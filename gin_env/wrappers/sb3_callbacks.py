@@ -28,7 +28,7 @@ from gin_env.agents.policies.policy import PolicyBot
 from gin_env.batch import Episode
 from gin_env.matches.matches import check_games, play_match
 from gin_env.support.checks import check_integer, check_number
-from gin_env.support.tensor_files import read_tensors, write_tensors
+from gin_env.support.tensor_files import NetworkFormat
 from gin_env.training.checkpoints import Tensors, by_prefix, optimizer_tensors, prefixed, restore_optimizer
 from gin_env.wrappers.candidate_policy import SB3CandidatePolicy
 from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy
@@ -36,7 +36,7 @@ from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy
 POLICY_FILE = "policy.safetensors"
 EVALUATIONS_FILE = "evaluations.csv"
 CHECKPOINT_FILE = "checkpoint.safetensors"
-_KIND, _VERSION = "checkpoint of SelfPlayCallback", "1"
+_FORMAT = NetworkFormat("checkpoint of SelfPlayCallback", "1", "SelfPlayCallback")
 _MEMORY = 0.99
 """Factor by which earlier results are multiplied whenever the opponents are weighted again."""
 
@@ -97,8 +97,7 @@ class SelfPlayCallback(BaseCallback):
         self.games, self.episode, self.seed = check_games(games), episode, seed
         self.best_win_rate = -1.0
         self.past: list[CandidatePolicyBot | PolicyBot] = []
-        self._weights: list[Tensors] = []  # of each past self
-        self._taken_after: list[int] = []
+        self._weights: dict[int, Tensors] = {}  # of each past self, by the decisions after which it was taken
         self._before = self._counted = 0  # decisions of earlier calls of learn(), and of this one
         self._results: dict[str, np.ndarray] = {}  # by opponent: hands, hands lost
         self._next_snapshot = self._next_evaluation = self._last_evaluation = 0
@@ -136,13 +135,13 @@ class SelfPlayCallback(BaseCallback):
         path = self.run / CHECKPOINT_FILE
         if not path.exists():
             raise FileNotFoundError(f"nothing to resume: there is no {path}")
-        tensors, metadata = read_tensors(path, _KIND, _VERSION, "SelfPlayCallback")
+        tensors, metadata = _FORMAT.read_tensors(path)
         self.model = model
         self._find_games(model)
         current = {name: each for name, each in tensors.items() if not name.startswith("past.")}
         restore_model(model, current)  # raises before anything else has changed
         past = by_prefix(by_prefix(tensors).get("past", {}))
-        self.past, self._weights, self._taken_after = [], [], []
+        self.past, self._weights = [], {}
         for decisions in metadata["taken_after"]:
             model.policy.load_state_dict(past[str(decisions)])
             self._keep_past_self(decisions)
@@ -166,15 +165,15 @@ class SelfPlayCallback(BaseCallback):
         policy = cast(MaskablePPO, self.model).policy
         tensors = prefixed("policy", policy.state_dict()) | prefixed("random", random)
         tensors |= prefixed("optimizer", optimizer_tensors(policy.optimizer))
-        for decisions, weights in zip(self._taken_after, self._weights, strict=True):
+        for decisions, weights in self._weights.items():
             tensors |= prefixed(f"past.{decisions}", weights)
         metadata = {
             "decisions": self.decisions,
-            "taken_after": self._taken_after,
+            "taken_after": list(self._weights),
             "best_win_rate": self.best_win_rate,
             "results": {name: each.tolist() for name, each in self._results.items()},
         }
-        write_tensors(self.run / CHECKPOINT_FILE, _KIND, _VERSION, tensors, metadata)
+        _FORMAT.write_tensors(self.run / CHECKPOINT_FILE, tensors, metadata)
 
     def _on_step(self) -> bool:
         for info in self.locals["infos"]:
@@ -252,14 +251,15 @@ class SelfPlayCallback(BaseCallback):
     def _add_past_self(self) -> None:
         self._keep_past_self(self.decisions)
         if len(self.past) > self.pool_size:
-            index = index_to_drop(self._taken_after)
-            self._results.pop(self.past[index].name, None)
-            del self.past[index], self._weights[index], self._taken_after[index]
+            taken_after = list(self._weights)
+            index = index_to_drop(taken_after)
+            self._results.pop(self.past.pop(index).name, None)
+            del self._weights[taken_after[index]]
 
     def _keep_past_self(self, decisions: int) -> None:
         self.past.append(self._copy(deterministic=False, name=f"past-{decisions}"))
-        self._weights.append({name: each.clone() for name, each in self.model.policy.state_dict().items()})
-        self._taken_after.append(decisions)
+        weights = self.model.policy.state_dict()
+        self._weights[decisions] = {name: each.clone() for name, each in weights.items()}
 
     def _copy(self, deterministic: bool, name: str) -> CandidatePolicyBot | PolicyBot:
         kind = CandidatePolicyBot if isinstance(self.model.policy, SB3CandidatePolicy) else PolicyBot

@@ -36,7 +36,6 @@ from gin_env.game.streams import check_seed
 from gin_env.matches.provenance import describe_bot
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer
-from gin_env.support.tensor_files import write_tensors
 from gin_env.support.threads import torch_threads
 from gin_env.support.version import __version__
 from gin_env.training.estimators.positions import Positions
@@ -76,7 +75,7 @@ class TrainedNetworks:
             for name, network in self.networks.items()
             for part, array in network._asdict().items()
         }
-        write_tensors(path, FORMAT.kind, FORMAT.version, tensors, self.metadata)
+        FORMAT.write_tensors(path, tensors, self.metadata)
 
 
 def train_opponents(

@@ -19,7 +19,7 @@ from gin_env.agents.policies.policy_networks import MlpActor, save_network  # no
 from gin_env.matches.provenance import FOLDERS  # noqa: E402
 from gin_env.observations.observation import LAYOUT  # noqa: E402
 from gin_env.observations.parts import VECTORS, describe_parts, find_parts, place_columns  # noqa: E402
-from gin_env.support.tensor_files import TensorFileError, read_tensors, write_tensors  # noqa: E402
+from gin_env.support.tensor_files import NetworkFormat, TensorFileError  # noqa: E402
 
 GENERATION = FOLDERS["agents"] / "generations" / "data" / "generation.safetensors"
 SMALL = {"observation": [["turn", 1], ["hand", 52], ["upcard", 52]]}
@@ -50,7 +50,7 @@ FILES = {
 def test_bundled_network_finds_its_parts_by_name(tmp_path, name):
     """As after a release with more parts, in another order: here the file has them in reverse."""
     file, kind, load = FILES[name]
-    tensors, metadata = read_tensors(file, kind, "2", "")
+    tensors, metadata = NetworkFormat(kind, "2", "").read_tensors(file)
     moved = 0
     for vector, parts in metadata["reads"].items():
         ends = np.cumsum([size for _, size in parts]).tolist()
@@ -60,7 +60,7 @@ def test_bundled_network_finds_its_parts_by_name(tmp_path, name):
             if layer.endswith(READERS[vector]):
                 tensors[layer], moved = tensor[:, order], moved + 1
         metadata["reads"][vector] = parts[::-1]
-    write_tensors(tmp_path / "moved.safetensors", kind, "2", tensors, metadata)
+    NetworkFormat(kind, "2", "").write_tensors(tmp_path / "moved.safetensors", tensors, metadata)
     expected, found = load(file)[0].state_dict(), load(tmp_path / "moved.safetensors")[0].state_dict()
     assert all(torch.equal(found[layer], weights) for layer, weights in expected.items())
     assert moved >= 2
@@ -99,9 +99,11 @@ def test_missing_and_redefined_parts_are_refused(tmp_path, reads, message):
     with pytest.raises(ValueError, match=message):
         find_parts("row", reads)
     for file, kind, load in (FILES["policy"], FILES["generation"]):
-        tensors, metadata = read_tensors(file, kind, "2", "")
+        tensors, metadata = NetworkFormat(kind, "2", "").read_tensors(file)
         described = (metadata["reads"] | reads) if reads else None
-        write_tensors(tmp_path / "other.safetensors", kind, "2", tensors, metadata | {"reads": described})
+        NetworkFormat(kind, "2", "").write_tensors(
+            tmp_path / "other.safetensors", tensors, metadata | {"reads": described}
+        )
         with pytest.raises(TensorFileError, match=r"other\.safetensors"):
             load(tmp_path / "other.safetensors")
 

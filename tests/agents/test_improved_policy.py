@@ -27,7 +27,7 @@ from gin_env.game.rules import Rules  # noqa: E402
 from gin_env.observations.candidates import NUM_CONTEXT, NUM_FEATURES, are_discarding  # noqa: E402
 from gin_env.observations.observation import NUM_PLANES, PLANES  # noqa: E402
 from gin_env.observations.views import PlayerView  # noqa: E402
-from gin_env.support.tensor_files import TensorFileError, write_tensors  # noqa: E402
+from gin_env.support.tensor_files import TensorFileError  # noqa: E402
 from research.recipes.gains import TrainedGains  # noqa: E402
 
 pytestmark = pytest.mark.compiled
@@ -93,7 +93,7 @@ def test_file_without_a_plane_reads_the_others(saved):
         tensors[name] = tensors[name][:, kept]
     parts = described["reads"]["observation"]
     described["reads"]["observation"] = [part for part in parts if part[0] != "own_shown"]
-    write_tensors(path, improved_policy.FORMAT.kind, improved_policy.FORMAT.version, tensors, described)
+    improved_policy.FORMAT.write_tensors(path, tensors, described)
     _, columns = load_gain_network(path)
     assert columns.tolist() == [52 * plane + card for plane in kept for card in range(52)]
 
@@ -111,9 +111,7 @@ def test_file_without_a_plane_reads_the_others(saved):
 def test_damaged_description_is_refused(saved, entry, value):
     _, path = saved
     tensors, described = improved_policy.FORMAT.read_tensors(path)
-    write_tensors(
-        path, improved_policy.FORMAT.kind, improved_policy.FORMAT.version, tensors, described | {entry: value}
-    )
+    improved_policy.FORMAT.write_tensors(path, tensors, described | {entry: value})
     with pytest.raises(TensorFileError, match=r"gains\.safetensors"):
         load_gain_network(path)
 
@@ -122,7 +120,7 @@ def test_planes_must_begin_with_the_hand(saved):
     _, path = saved
     tensors, described = improved_policy.FORMAT.read_tensors(path)
     described["reads"]["observation"].reverse()
-    write_tensors(path, improved_policy.FORMAT.kind, improved_policy.FORMAT.version, tensors, described)
+    improved_policy.FORMAT.write_tensors(path, tensors, described)
     with pytest.raises(TensorFileError, match="from the hand to the estimate"):
         load_gain_network(path)
 

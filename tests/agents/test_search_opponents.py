@@ -15,6 +15,7 @@ from gin_env.agents.search.belief import (  # noqa: E402
 )
 from gin_env.agents.search.bot import shared_out  # noqa: E402
 from gin_env.agents.search.small_networks import (  # noqa: E402
+    FORMAT,
     MODELS,
     NUM_CONDUCT,
     NUM_HAND,
@@ -33,7 +34,7 @@ from gin_env.game.state import STATE  # noqa: E402
 from gin_env.matches.fixed_positions import fixed_views  # noqa: E402
 from gin_env.observations.candidates import CONTEXT  # noqa: E402
 from gin_env.observations.views import PlayerView  # noqa: E402
-from gin_env.support.tensor_files import TensorFileError, write_tensors  # noqa: E402
+from gin_env.support.tensor_files import TensorFileError  # noqa: E402
 
 pytestmark = pytest.mark.compiled
 
@@ -101,7 +102,7 @@ def test_worlds_are_shared_out_by_probability(chances, counts):
 
 
 def test_incomplete_file_is_refused(tmp_path):
-    write_tensors(tmp_path / "one.safetensors", "networks of the search", "1", {"a.first": torch.ones(2)}, {})
+    FORMAT.write_tensors(tmp_path / "one.safetensors", {"a.first": torch.ones(2)}, {})
     with pytest.raises(TensorFileError, match=r"lacks the tensor .a\.first_bias"):
         load_networks(tmp_path / "one.safetensors")
 

@@ -35,12 +35,11 @@ from gin_env.support.array_files import ArrayFileError, ArrayFormat  # noqa: E40
 from gin_env.support.files import check_regular_file  # noqa: E402
 from gin_env.support.tensor_files import (  # noqa: E402
     MAX_HEADER,
+    NetworkFormat,
     TensorFileError,
     _checksum,
     fill_network,
     read_kind,
-    read_tensors,
-    write_tensors,
 )
 from gin_env.training.generations import fit as experience  # noqa: E402
 from gin_env.training.generations.fit import load_experiences  # noqa: E402
@@ -80,12 +79,12 @@ class TensorFiles:
 
     @staticmethod
     def write(path: Path, kind: str = KIND, version: int = 2, content=TENSORS) -> Path:
-        write_tensors(path, kind, str(version), content, METADATA)
+        NetworkFormat(kind, str(version), "").write_tensors(path, content, METADATA)
         return path
 
     @staticmethod
     def read(path: Path):
-        return read_tensors(path, KIND, "2", "make small")
+        return NetworkFormat(KIND, "2", "make small").read_tensors(path)
 
 
 both_formats = pytest.mark.parametrize("form", [ArrayFiles, TensorFiles])
@@ -295,7 +294,7 @@ def test_network_sizes_must_match_the_weights(tmp_path, monkeypatch, description
     path = tmp_path / "a.safetensors"
     tensors = GenerationNetwork(8, 4).state_dict()
     description = description | {"reads": describe_parts("observation", "row")}
-    write_tensors(path, generations.FORMAT.kind, generations.FORMAT.version, tensors, description)
+    generations.FORMAT.write_tensors(path, tensors, description)
     built = []
 
     def fill(network, *rest):

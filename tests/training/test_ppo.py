@@ -27,7 +27,7 @@ from gin_env.batch import Games  # noqa: E402
 from gin_env.game.rules import PRESETS, Rules  # noqa: E402
 from gin_env.observations.candidates import NO_ACTION, NUM_CONTEXT, NUM_FEATURES  # noqa: E402
 from gin_env.observations.memory import NUM_MEMORY  # noqa: E402
-from gin_env.support.tensor_files import TensorFileError, write_tensors  # noqa: E402
+from gin_env.support.tensor_files import TensorFileError  # noqa: E402
 from gin_env.training.experience import LearnerBatch  # noqa: E402
 from gin_env.training.league import SELF, League  # noqa: E402
 from gin_env.training.learner import Learner, most_points  # noqa: E402
@@ -340,7 +340,7 @@ def test_file_without_its_size_raises(tmp_path):
         {"hidden": 4, "rules": {"cards": 3}},
         {"hidden": 8, "rules": {}},
     ):
-        write_tensors(path, FORMAT.kind, FORMAT.version, weights, described)
+        FORMAT.write_tensors(path, weights, described)
         with pytest.raises(TensorFileError):
             load_candidate_policy(path)
 

@@ -24,10 +24,10 @@ import rank_tasks  # noqa: E402
 from ppo_runs import tiny  # noqa: E402
 from torch.distributed import FileStore, TCPStore  # noqa: E402
 
-from gin_env.support.tensor_files import MAX_BYTES, read_tensors  # noqa: E402
+from gin_env.support.tensor_files import MAX_BYTES  # noqa: E402
 from gin_env.training import ranks as ranks_module  # noqa: E402
 from gin_env.training.ranks import SECRET, RankLostError, Ranks, _private_group, launch  # noqa: E402
-from gin_env.training.runs import CHECKPOINT, KIND, VERSION  # noqa: E402
+from gin_env.training.runs import CHECKPOINT, CHECKPOINT_FORMAT  # noqa: E402
 
 pytestmark = [pytest.mark.compiled, pytest.mark.long]
 
@@ -73,7 +73,7 @@ def test_lost_rank_ends_the_run_and_it_resumes_exactly(tmp_path):
     assert "\n" not in str(lost.value)
     assert str(lost.value).startswith("another rank was lost: ")
     assert f"; to resume from the last checkpoint: gin-rummy train --run {settings.run}" in str(lost.value)
-    _, metadata = read_tensors(settings.run / CHECKPOINT, KIND, VERSION, "")
+    _, metadata = CHECKPOINT_FORMAT.read_tensors(settings.run / CHECKPOINT)
     assert metadata["progress"]["updates"] == rank_tasks.KILLED_AT
     found = launch(rank_tasks.train, replace(settings, resume=True), workers=2)
     assert_equal_tensors(expected, found)
@@ -131,7 +131,7 @@ def test_stranger_finds_only_loopback_and_joins_in_vain(tmp_path):
     assert len(seen) >= 2, "each rank listens"
     assert {address for address, _ in seen} == {"0100007F"}, "not only 127.0.0.1"
     expected, found = (
-        read_tensors(tmp_path / name / CHECKPOINT, KIND, VERSION, "")[0] for name in ("alone", "visited")
+        CHECKPOINT_FORMAT.read_tensors(tmp_path / name / CHECKPOINT)[0] for name in ("alone", "visited")
     )
     assert_equal_tensors(expected, found)
 
@@ -209,7 +209,7 @@ def test_two_nodes_learn_the_same_as_two_workers(tmp_path):
     )
     assert workers.returncode == 0
     policies = [(tmp_path / run / "checkpoint.safetensors") for run in ("nodes", "workers")]
-    expected, found = (read_tensors(path, KIND, VERSION, "")[0] for path in policies)
+    expected, found = (CHECKPOINT_FORMAT.read_tensors(path)[0] for path in policies)
     assert_equal_tensors(expected, found)
 
 

@@ -26,12 +26,11 @@ from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa:
 from gin_env.cli import app  # noqa: E402
 from gin_env.game.rules import Rules  # noqa: E402
 from gin_env.matches.fixed_positions import fixed_views  # noqa: E402
-from gin_env.support.tensor_files import read_tensors, write_tensors  # noqa: E402
 from gin_env.support.threads import torch_threads  # noqa: E402
 from gin_env.training import ppo  # noqa: E402
 from gin_env.training.ppo import PPORun, train  # noqa: E402
 from gin_env.training.ranks import Ranks  # noqa: E402
-from gin_env.training.runs import CHECKPOINT, KIND, POLICY, VERSION, open_folder  # noqa: E402
+from gin_env.training.runs import CHECKPOINT, CHECKPOINT_FORMAT, POLICY, open_folder  # noqa: E402
 from gin_env.training.settings import OTHER_DECKS, PPOSettings  # noqa: E402
 
 pytestmark = pytest.mark.compiled
@@ -74,7 +73,7 @@ def test_stopped_run_resumes_exactly(tmp_path, monkeypatch, capsys, option):
     assert stopped.progress.evaluations[-1]["decisions"] == unbroken.progress.decisions
     policy = tmp_path / "stopped" / "policy.safetensors"
     assert isinstance(agents.make(str(policy)), CandidatePolicyBot)
-    _, described = read_tensors(policy, FORMAT.kind, FORMAT.version, "")
+    _, described = FORMAT.read_tensors(policy)
     origin = described["provenance"]
     assert origin["command"].startswith("gin-rummy train --total-timesteps 3000 --bots simple ")
     assert ("--memory" in origin["command"]) == (option == "memory")
@@ -87,7 +86,7 @@ def test_example_trains_like_the_package(tmp_path):
     """The example's loop matches `train`."""
     load_example("ppo").train(tiny(tmp_path / "example"), Ranks())
     expected = train(tiny(tmp_path / "package")).learner.tensors()
-    found, _ = read_tensors(tmp_path / "example" / CHECKPOINT, KIND, VERSION, "")
+    found, _ = CHECKPOINT_FORMAT.read_tensors(tmp_path / "example" / CHECKPOINT)
     assert expected.keys() == found.keys()
     assert all(torch.equal(tensor, found[name]) for name, tensor in expected.items())
 
@@ -228,9 +227,9 @@ def test_checkpoint_without_a_new_setting_uses_its_default(tmp_path):
     settings = tiny(tmp_path / "run")
     run = PPORun(settings)
     path = settings.run / CHECKPOINT
-    tensors, metadata = read_tensors(path, KIND, VERSION, "")
+    tensors, metadata = CHECKPOINT_FORMAT.read_tensors(path)
     stored = {name: value for name, value in metadata["settings"].items() if name != "evaluate_against"}
-    write_tensors(path, KIND, VERSION, tensors, metadata | {"settings": stored})
+    CHECKPOINT_FORMAT.write_tensors(path, tensors, metadata | {"settings": stored})
     resumed, _ = open_folder(replace(settings, resume=True))
     assert resumed == replace(run.settings, resume=True)
     assert resumed.evaluate_against == ("simple", "random")
@@ -283,7 +282,7 @@ def test_checkpoint_cannot_start_an_unnamed_program(tmp_path, name):
     stored = replace(PPOSettings(tmp_path), **{name: (command,)})
     metadata = {"settings": stored.as_json()}
     path = tmp_path / CHECKPOINT
-    write_tensors(path, KIND, VERSION, {"a": torch.zeros(1)}, metadata)
+    CHECKPOINT_FORMAT.write_tensors(path, {"a": torch.zeros(1)}, metadata)
     with pytest.raises(ValueError, match=f"names '{command}', which runs other code: pass it again"):
         open_folder(PPOSettings(tmp_path, resume=True))
     resumed, _ = open_folder(replace(stored, resume=True))

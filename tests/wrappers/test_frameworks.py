@@ -91,7 +91,7 @@ def test_new_card_policy_draws_and_passes_at_random():
     """Sure of an action from the start, it would explore little."""
     model = MaskablePPO(CardPolicy, GinRummyVecEnv(64), policy_kwargs={"net_arch": [64, 64]}, seed=1)
     with torch.no_grad():
-        logits = model.policy.mlp_extractor.logits(torch.as_tensor(model.env.reset()))[:, DRAW_STOCK:]
+        logits = model.policy.mlp_extractor.forward_actor(torch.as_tensor(model.env.reset()))[:, DRAW_STOCK:]
     assert logits.shape == (64, 3)
     assert (logits.amax(1) - logits.amin(1)).max() < 0.05
 

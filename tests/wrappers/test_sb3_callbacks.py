@@ -91,8 +91,8 @@ def test_restored_run_has_the_same_model_and_past_selves(tmp_path, candidates):
     assert restored.best_win_rate == callback.best_win_rate
     assert [bot.name for bot in restored.past] == [bot.name for bot in callback.past]
     for mine, other in zip(
-        (model.policy.state_dict(), *callback._weights),
-        (again.policy.state_dict(), *restored._weights),
+        (model.policy.state_dict(), *callback._weights.values()),
+        (again.policy.state_dict(), *restored._weights.values()),
         strict=True,
     ):
         assert all(torch.equal(mine[name], other[name]) for name in mine)

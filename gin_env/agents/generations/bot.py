@@ -94,7 +94,7 @@ def load_network(path: str | Path) -> tuple[GenerationNetwork, dict[str, Any]]:
     """Return (network, provenance) from a file written by `save_network`.
 
     The network reads all parts of observation and rows; parts that the file does not name have weights of 0.
-    Raises as `gin_env.support.tensor_files.read_tensors` does.
+    Raises as `NetworkFormat.read_tensors` does.
     """
 
     def build(described: dict[str, Any], tensors: dict[str, torch.Tensor]) -> GenerationNetwork:

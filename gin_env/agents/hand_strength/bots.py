@@ -246,7 +246,7 @@ def _write_best(views, owners, cards, values, chosen):
 
 
 def load_network(path: str | Path) -> tuple[HandStrength, dict[str, Any]]:
-    """Return (network, metadata) from a file. Raises as `gin_env.support.tensor_files.read_tensors` does."""
+    """Return (network, metadata) from a file. Raises as `NetworkFormat.read_tensors` does."""
 
     def build_described(metadata: dict[str, Any], _: object) -> HandStrength:
         from gin_env.agents.hand_strength.networks import build

@@ -309,7 +309,7 @@ def load_candidate_policy(policy: str | Path) -> tuple[CandidateScorer, tuple[Ru
     """Return (network, rules, episode) from a file of `save_candidate_policy`, or of a name in `PACKAGED`.
 
     The network reads all parts of candidates, and of the memory if the file names parts of it; parts that
-    the file does not name have weights of 0. Raises as `gin_env.support.tensor_files.read_tensors` does.
+    the file does not name have weights of 0. Raises as `NetworkFormat.read_tensors` does.
     """
 
     def build(described: dict[str, Any], tensors: dict[str, torch.Tensor]) -> CandidateScorer:

@@ -194,7 +194,7 @@ class GainPredictor:
 def load_gain_network(path: str | Path) -> tuple[GainNetwork, np.ndarray]:
     """Return (network, columns of the observation that are its planes) from a file.
 
-    Raises as `gin_env.support.tensor_files.read_tensors` does.
+    Raises as `NetworkFormat.read_tensors` does.
     """
 
     def build(described: dict[str, Any], tensors: dict[str, torch.Tensor]) -> GainNetwork:

@@ -168,9 +168,6 @@ class PolicyBot(NamedObject):
         run code: ``"policy.safetensors:estimator=my_module:Class"``. Raises FileNotFoundError, or ValueError
         for any other file.
         """
-        path = Path(path)
-        if not path.exists():
-            raise FileNotFoundError(f"no trained policy at {path}")
         from gin_env.agents.policies.policy_networks import load_network
 
         network, training = load_network(path)

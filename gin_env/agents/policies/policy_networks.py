@@ -24,9 +24,7 @@ from gin_env.support.torch_extra import nn, torch
 FORMAT = NetworkFormat("policy", "2", "gin_env.wrappers.sb3.save_policy")
 MAX_LAYERS = 8
 MAX_UNITS = 4096
-MAX_CARD_FEATURES = 1024
 ACTIVATIONS = {"tanh": nn.Tanh, "relu": nn.ReLU}
-NUM_OTHER_ACTIONS = NUM_ACTIONS - 2 * NUM_CARDS
 
 
 class CardActor(nn.Module):
@@ -50,14 +48,16 @@ class CardActor(nn.Module):
     ) -> None:
         super().__init__()
         self.hidden = check_hidden(hidden, least=1)
-        self.card_features = check_integer("card_features", card_features, 1, MAX_CARD_FEATURES)
+        self.card_features = check_integer("card_features", card_features, 1, 1024)
         self.num_planes = num_planes
         # Each card sees two neighbours on either side in its suit, and the sum over the cards of its rank.
         self.neighbours = nn.Conv2d(num_planes, card_features, (1, 5), padding=(0, 2))
         self.same_rank = nn.Conv2d(num_planes, card_features, 1)
         self.trunk = dense_layers(self.hidden, nn.ReLU, num_inputs)
         self.wanted = nn.Linear(hidden[-1], 2 * card_features)  # one query for discards, one for knocks
-        self.others = nn.Linear(hidden[-1], 2 + NUM_OTHER_ACTIONS)  # both queries' biases, draws, pass
+        self.others = nn.Linear(
+            hidden[-1], 2 + NUM_ACTIONS - 2 * NUM_CARDS
+        )  # both queries' biases, draws, pass
 
     @property
     def architecture(self) -> dict[str, Any]:
@@ -65,9 +65,6 @@ class CardActor(nn.Module):
 
     def forward(self, observations: torch.Tensor) -> Any:
         """Return logits before masking, float32 (n, 107), for observations float32 (n, OBSERVATION_SIZE)."""
-        return self.logits(observations)
-
-    def logits(self, observations: torch.Tensor) -> torch.Tensor:
         planes = observations[:, : self.num_planes * NUM_CARDS]
         planes = planes.view(-1, self.num_planes, NUM_SUITS, NUM_RANKS)
         same_rank = self.same_rank(planes.sum(dim=2, keepdim=True))  # broadcast over the suits
@@ -180,7 +177,7 @@ def save_network(
 def load_network(path: str | Path) -> tuple[Actor, dict[str, Any]]:
     """Return (network, training) from a file written by `save_network`.
 
-    Raises as `gin_env.support.tensor_files.read_tensors` does.
+    Raises as `NetworkFormat.read_tensors` does.
     """
 
     def build_described(metadata: dict[str, Any], _: dict[str, torch.Tensor]) -> Actor:

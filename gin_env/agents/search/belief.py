@@ -15,7 +15,6 @@ Results: docs/results/search.md, "Beliefs".
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -34,26 +33,15 @@ MIN_ESTIMATE, MAX_ESTIMATE = 1e-3, 0.95
 """Estimates are clipped to this range: no card is certain before its place is known."""
 NUM_PROPOSED = 4
 """Number of worlds drawn from the estimator for each that is used, where worlds have weights."""
-
-
-def _padding_of(dtype: np.dtype[Any]) -> np.ndarray:
-    """Return the offsets of the bytes of a record that belong to no field, int64 (k,)."""
-    used = np.zeros(dtype.itemsize, bool)
-    for part, offset, *_ in (dtype.fields or {}).values():
-        element = part.base
-        inside = np.ones(element.itemsize, bool)
-        if element.fields:
-            inside[_padding_of(element)] = False
-        used[offset : offset + part.itemsize] = np.tile(inside, part.itemsize // element.itemsize)
-    return np.flatnonzero(~used)
-
-
-PADDING = _padding_of(STATE)
+_BYTES = np.ones(STATE.itemsize, np.uint8)
+_BYTES.view(STATE)[:] = 0
+_PADDING = _BYTES.nonzero()[0]
+"""Offsets of the bytes between the fields of a `STATE` record: assigning 0 to it leaves them as they were."""
 
 
 def without_padding(states: np.ndarray) -> np.ndarray:
     """Return `STATE` records (n,) after clearing the bytes between fields, where copying leaves anything."""
-    states.view(np.uint8).reshape(len(states), -1)[:, PADDING] = 0
+    states.view(np.uint8).reshape(len(states), -1)[:, _PADDING] = 0
     return states
 
 
@@ -145,10 +133,11 @@ class Worlds:
         self._used = True
         return self.worlds()
 
-    def worlds(self) -> np.ndarray:
-        """Return the current worlds with reshuffled stocks: `STATE` records (n,)."""
-        states = np.zeros(len(self._held), STATE)
-        write_worlds(self.view, self._past, self._held, self._stock, self._key(), states)
+    def worlds(self, which: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """Return these of the current worlds (default: all) with reshuffled stocks: `STATE` records (n,)."""
+        held, stock = self._held[which], self._stock[which]
+        states = np.zeros(len(held), STATE)
+        write_worlds(self.view, self._past, held, stock, self._key(), states)
         return states
 
     def _begin(self, count: int) -> None:

@@ -17,7 +17,7 @@ from gin_env import agents
 from gin_env.agents.base import Agent
 from gin_env.agents.search.belief import NUM_PROPOSED, Belief, Worlds
 from gin_env.agents.search.bot import SearchBot
-from gin_env.agents.search.dealing import deal_world, resampled, write_worlds
+from gin_env.agents.search.dealing import deal_world, resampled
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.engine import play, write_mask
 from gin_env.game.state import STATE
@@ -134,19 +134,17 @@ class WeightedWorlds(Worlds):
         estimate: np.ndarray | None = None,
     ) -> None:
         super().__init__(belief, view, num_worlds * NUM_PROPOSED, random, estimate)
-        self.bot, self.trust, self._num_worlds = bot, trust, num_worlds
+        self.bot, self.trust = bot, trust
 
     def next_worlds(self) -> np.ndarray:
-        """`STATE` records (num_worlds,)."""
+        """Return worlds that were not returned before: `STATE` records (num_worlds,)."""
         if self._used:
             self._begin(self._count)
         self._used = True
         # Cards that are not in the stock are held, so the odds of the stock are enough.
         weights = self.log_likelihoods() + np.log(self._odds)[self._stock].sum(axis=1)
-        chosen = resampled(self.trust * (weights - weights.max()), self._num_worlds, self._random)
-        states = np.zeros(self._num_worlds, STATE)
-        write_worlds(self.view, self._past, self._held[chosen], self._stock[chosen], self._key(), states)
-        return states
+        num_worlds = self._count // NUM_PROPOSED
+        return self.worlds(resampled(self.trust * (weights - weights.max()), num_worlds, self._random))
 
     def log_likelihoods(self) -> np.ndarray:
         """float64 (n,): logarithm of the likelihood of the opponent's actions in each proposed world."""

@@ -176,16 +176,15 @@ class SearchBot(NamedObject):
 
     def begin(self, view: PlayerView, random: np.random.Generator) -> list[tuple[_Model, Worlds]]:
         """Return the models assumed in this view, and for each the worlds of its share of `FIRST_ROUND`."""
-        if self._recognise is None:
-            return [(self._models[0], Worlds(self.belief, view, FIRST_ROUND, random))]
+        chances = np.ones(1) if self._recognise is None else self._recognise(view.array[0])
         models: list[tuple[_Model, Worlds]] = []
         estimates: dict[str, np.ndarray] = {}
-        counts = shared_out(self._recognise(view.array[0]), FIRST_ROUND)
-        for model, estimator, count in zip(self._models, MODELS.values(), counts, strict=True):
+        for model, count in zip(self._models, shared_out(chances, FIRST_ROUND), strict=True):
             if count:
-                if estimator not in estimates:
-                    estimates[estimator] = model.belief.estimator.estimate(view)[0]
-                models.append((model, Worlds(model.belief, view, count, random, estimates[estimator])))
+                estimator = model.belief.estimator
+                if estimator.name not in estimates:
+                    estimates[estimator.name] = estimator.estimate(view)[0]
+                models.append((model, Worlds(model.belief, view, count, random, estimates[estimator.name])))
         return models
 
     def gains_in_models(

@@ -150,7 +150,18 @@ class RolloutPlayers:
 def read_network(network: CandidateScorer) -> Network:
     """Return a copy of the weights, and room for one decision."""
     check_no_memory(network)
-    return Network(read_layers(network.draws), read_layers(network.discards), room_for_one(network.hidden))
+    blocks = -(-network.hidden // BLOCK)
+    room = RoomForOne(
+        np.zeros((ROOM_ROWS, NUM_FEATURES), np.float32),
+        np.empty((DISCARD_ROWS, 2), np.int64),
+        np.zeros((2, NUM_CONTEXT), np.float32),
+        np.empty((NUM_CARDS, NUM_CARDS), np.int64),
+        np.empty((blocks, 2, BLOCK), np.float32),
+        np.empty((blocks, ROOM_ROWS, BLOCK), np.float32),
+        np.empty((blocks, ROOM_ROWS, BLOCK), np.float32),
+        np.empty((ROOM_ROWS, 4), np.float32),
+    )
+    return Network(read_layers(network.draws), read_layers(network.discards), room)
 
 
 def with_own_room(network: Network) -> Network:
@@ -181,21 +192,6 @@ def read_layers(scores: CandidateScores) -> Layers:
         in_blocks(weights["row_second.bias"]),
         np.ascontiguousarray(in_blocks(weights["outputs.weight"]).swapaxes(0, 1)),
         weights["outputs.bias"],
-    )
-
-
-def room_for_one(hidden: int) -> RoomForOne:
-    """Return arrays for a network with layers of this width."""
-    blocks = -(-hidden // BLOCK)
-    return RoomForOne(
-        np.zeros((ROOM_ROWS, NUM_FEATURES), np.float32),
-        np.empty((DISCARD_ROWS, 2), np.int64),
-        np.zeros((2, NUM_CONTEXT), np.float32),
-        np.empty((NUM_CARDS, NUM_CARDS), np.int64),
-        np.empty((blocks, 2, BLOCK), np.float32),
-        np.empty((blocks, ROOM_ROWS, BLOCK), np.float32),
-        np.empty((blocks, ROOM_ROWS, BLOCK), np.float32),
-        np.empty((ROOM_ROWS, 4), np.float32),
     )
 
 

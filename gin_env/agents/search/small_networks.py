@@ -56,7 +56,7 @@ def packaged_networks() -> dict[str, SmallNetwork]:
 def load_networks(path: str | Path) -> dict[str, SmallNetwork]:
     """Return the networks in a file of `research.recipes.search_networks`, by name.
 
-    Raises as `gin_env.support.tensor_files.read_tensors` does.
+    Raises as `NetworkFormat.read_tensors` does.
     """
     tensors, _ = FORMAT.read_tensors(path)
     names = dict.fromkeys(name.partition(".")[0] for name in tensors)

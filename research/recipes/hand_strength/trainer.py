@@ -32,7 +32,7 @@ from gin_env.agents.hand_strength.features import HITS, hand_features
 from gin_env.agents.hand_strength.networks import HandStrength
 from gin_env.game.streams import check_seed
 from gin_env.support.checks import check_choice, check_integer
-from gin_env.support.tensor_files import TensorFileError, read_tensors, write_tensors
+from gin_env.support.tensor_files import TensorFileError
 from gin_env.training.checkpoints import by_prefix, optimizer_tensors, prefixed, restore_optimizer
 from research.recipes.hand_strength.architectures import build
 from research.recipes.hand_strength.data_sets import DataSet
@@ -42,7 +42,7 @@ VALIDATION_SHARE = 0.2
 _EVALUATION_BATCH = 4096
 _UNPACKED = 64
 """Number of batches unpacked together."""
-_CHECKPOINT = "hand-strength checkpoint"
+_CHECKPOINT = replace(FORMAT, kind="hand-strength checkpoint")
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ class HandStrengthTrainer:
         """Write network, optimiser and losses to a safetensors file, atomically."""
         tensors = prefixed("network", self.network.state_dict())
         tensors |= prefixed("adam", optimizer_tensors(self.optimizer))
-        write_tensors(path, _CHECKPOINT, FORMAT.version, tensors, self.describe())
+        _CHECKPOINT.write_tensors(path, tensors, self.describe())
 
     @classmethod
     def resume(cls, path: str | Path, data: DataSet, settings: HandStrengthSettings) -> HandStrengthTrainer:
@@ -201,7 +201,7 @@ class HandStrengthTrainer:
 
         Raises FileNotFoundError if there is no file, or TensorFileError if it is damaged or of another run.
         """
-        tensors, metadata = read_tensors(path, _CHECKPOINT, FORMAT.version, FORMAT.command)
+        tensors, metadata = _CHECKPOINT.read_tensors(path)
         trainer = cls(data, settings)
         expected = trainer.describe()
         for key in (
