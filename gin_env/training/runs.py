@@ -22,6 +22,8 @@ from gin_env.training.checkpoints import Tensors
 from gin_env.training.settings import PROGRAM, PPOSettings
 
 CHECKPOINT, POLICY, EVALUATIONS = "checkpoint.safetensors", "policy.safetensors", "evaluations.csv"
+ENDS = ("", "_low", "_high")
+"""Endings of the columns of `EVALUATIONS` for a win rate and its interval."""
 KIND, VERSION = "PPO checkpoint", "9"
 """Kind and version of the checkpoints, as for `write_tensors`."""
 Checkpoint = tuple[Tensors, dict[str, Any]]
@@ -115,9 +117,7 @@ def draw_learning_curve(
     minutes = [row["minutes"] for row in rows]
     figure, [[axes]] = new_figure(8, 5)
     for opponent in opponents:
-        won, low, high = (
-            [100 * row[f"games_{opponent}{end}"] for row in rows] for end in ("", "_low", "_high")
-        )
+        won, low, high = ([100 * row[f"games_{opponent}{end}"] for row in rows] for end in ENDS)
         (line,) = axes.plot(minutes, won, marker="o", markersize=3, label=f"games against {opponent}")
         axes.fill_between(minutes, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
     axes.axhline(50, color="black", linewidth=0.8)
