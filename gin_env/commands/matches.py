@@ -151,8 +151,7 @@ def match(
     ]
     with workers_of(workers if players == [a, b] else 1, ray) as crew:
         result = play_match(
-            players[0],
-            players[1],
+            *players,
             games,
             seed,
             rules=rules,
