@@ -151,7 +151,8 @@ def match(
     ]
     with workers_of(workers if players == [a, b] else 1, ray) as crew:
         result = play_match(
-            *players,
+            players[0],
+            players[1],
             games,
             seed,
             rules=rules,

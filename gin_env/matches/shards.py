@@ -123,7 +123,8 @@ def play_games(
     deals : int64 array, shape (k,): the indices of the deals that the tally counts.
     """
     size = min(len(order), setting.batch_size)
-    games = (Games if keep is None else RecordedGames)(size, setting.rules, setting.episode)
+    kind: type[Games] = Games if keep is None else RecordedGames
+    games = kind(size, setting.rules, setting.episode)
     deals, deal_index = np.unique(order // 2, return_inverse=True)
     shard_index = 2 * deal_index + order % 2  # the games' indices if there were no other deals
     tally = Tally(len(deals))
