@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 from tqdm import tqdm
 
@@ -86,7 +85,7 @@ def _estimate(name: str) -> None:
     from gin_env.batch import Games
 
     games = Games(2)
-    games.start(games.everyone, np.zeros(2, np.uint64), np.arange(2, dtype=np.uint64))
+    games.start(seed=0)
     estimator = estimators.resolve(name)
     for _ in range(6):
         views = games.views(games.everyone)

@@ -17,7 +17,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -268,12 +268,10 @@ def benchmark(
         while new:
             blocks = []
             for index, opponent in enumerate(opponents):
-                pair, block_seed = (named, opponent.bot), seed_of(seed, protocol, number, index)
-                if log is None:
-                    blocks.append(play_match(*pair, new, block_seed, luck=luck, workers=crew))
-                else:
-                    names = logged, opponent.bot
-                    blocks.append(log.play(names, pair, new, block_seed, luck=luck, workers=crew))
+                pair, names = (named, opponent.bot), (logged, opponent.bot)
+                play = partial(play_match, *pair) if log is None else partial(log.play, names, pair)
+                block_seed = seed_of(seed, protocol, number, index)
+                blocks.append(play(new, block_seed, luck=luck, workers=crew))
             matches = tuple(map(joined, result.matches, blocks)) if result.matches else tuple(blocks)
             outcome = {name: [list(getattr(match, name)) for match in blocks] for name in ("wins", "points")}
             rounds = (*result.rounds, {"games": new, **outcome})
@@ -406,8 +404,7 @@ def draw_benchmark(result: BenchmarkResult, path: str | Path) -> None:
     axes.axvline(result.score, linewidth=1)
     axes.axvline(50, color="grey", linewidth=0.8, linestyle=":")
     axes.set_yticks(lines, names)
-    axes.set_xlim(0, 100)
-    axes.set(xlabel="games won, %, with 95 % intervals; line: score")
+    axes.set(xlabel="games won, %, with 95 % intervals; line: score", xlim=(0, 100))
     figure.suptitle(result.headline(), fontsize=10)
     games = f"{sum(match.games for match in result.matches):,} games"
     save_figure(figure, path, dpi=150, origin=origin_line(games, result.seed))

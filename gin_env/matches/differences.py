@@ -97,5 +97,3 @@ def _check_same_decks(first: MatchResult, second: MatchResult) -> None:
                 f"a difference needs two matches on the same decks, but {name} is {value!r} in the first "
                 f"and {other!r} in the second; play both with the same seed, games, episode and rules"
             )
-    for match in (first, second):
-        match.each_deal()

@@ -189,15 +189,14 @@ class MatchResult:
 
     def swapped(self) -> MatchResult:
         """Return the same match with bots a and b exchanged."""
-        pairs = {name: getattr(self, name)[::-1] for name in PAIRS}
-        deals = None
+        swapped = {name: getattr(self, name)[::-1] for name in PAIRS}
         if self.deals is not None:
-            deals = self.deals.copy()
+            swapped["deals"] = self.deals.copy()
             for name in ("wins", "points"):
-                deals[name] = self.deals[name][:, ::-1]
-        return replace(
-            self, **pairs, deals=deals, luck=None if self.luck is None else swapped_luck(self.luck)
-        )
+                swapped["deals"][name] = self.deals[name][:, ::-1]
+        if self.luck is not None:
+            swapped["luck"] = swapped_luck(self.luck)
+        return replace(self, **swapped)
 
     def as_dict(self, confidence: float = 0.95, deals: bool = False) -> dict[str, Any]:
         """Return all figures, including derived ones, for JSON; with `deals` also lists for `DEAL_RESULT`."""
@@ -378,10 +377,6 @@ def play_match(
         in matches of bots that are `slow`, such as language models, where PyTorch is installed.
     workers : number of worker processes, or `Workers`. The result and the record do not depend on them.
         Each worker makes the bots that are named and copies the bots that are objects.
-
-    Returns
-    -------
-    MatchResult
 
     Raises
     ------

@@ -46,13 +46,7 @@ class Tally:
         self.voids = self.turns = 0
 
     def add_games(self, winners: np.ndarray, indices: np.ndarray) -> None:
-        """Count games that have just ended.
-
-        Parameters
-        ----------
-        winners : int array, shape (k,): the seat that won, -1 for none.
-        indices : int64 array, shape (k,): the games' indices in the match.
-        """
+        """Count games that have just ended: the seats that won, (k,), -1 for none, and the games' indices."""
         deals, seat_of_a = np.divmod(indices, 2)
         for bot in range(2):
             # Both games of a deal may be among them: `+=` would count only one.
@@ -129,17 +123,14 @@ def play_games(
     deals : int64 array, shape (k,): the indices of the deals that the tally counts.
     """
     size = min(len(order), setting.batch_size)
-    recorded = None
-    if keep is None:
-        games = Games(size, setting.rules, setting.episode)
-    else:
-        games = recorded = RecordedGames(size, setting.rules, setting.episode)
+    kind: type[Games] = Games if keep is None else RecordedGames
+    games = kind(size, setting.rules, setting.episode)
     deals, deal_index = np.unique(order // 2, return_inverse=True)
     shard_index = 2 * deal_index + order % 2  # the games' indices if there were no other deals
     tally = Tally(len(deals))
     same = bots[0] is bots[1]
     chances: list[np.ndarray] = []
-    step_by_step = recorded is not None or setting.luck
+    step_by_step = keep is not None or setting.luck
     play = play_bot if step_by_step else partial(play_turns, both_seats=same)
     positions = np.empty(size, np.int64)  # in `order`, of the game at each place of the batch
 
@@ -170,10 +161,10 @@ def play_games(
         tally.add_hands(games.results[ended], shard_index[positions[ended]])
         over = ended[games.done[ended]]
         tally.add_games(winners(games, over), shard_index[positions[over]])
-        if recorded is not None and keep is not None and setting.players is not None:
+        if keep is not None and isinstance(games, RecordedGames) and setting.players is not None:
             for place, position in zip(over.tolist(), positions[over].tolist(), strict=True):
                 players = setting.players if games.numbers[place] % 2 == 0 else setting.players[::-1]
-                keep(recorded.record(place, players), first + position)
+                keep(games.record(place, players), first + position)
         if report is not None:
             report(len(over), tally)
         free = over[: len(order) - num_started]
@@ -280,15 +271,8 @@ def play_shards(
 ) -> Iterator[ShardResult]:
     """Play games in shards; yield the results in order.
 
-    Parameters
-    ----------
-    parts : int64 arrays: the indices of the games of each part of the match. A bot that may remember plays
-        each part as a new copy.
-
-    Raises
-    ------
-    ValueError
-        For a bot that cannot be sent to the workers.
+    `parts` are the indices of the games of each part of the match, int64 arrays. A bot that may remember
+    plays each part as a new copy. Raises ValueError for a bot that cannot be sent to the workers.
     """
     packed = _pack(bots[0], workers), _pack(bots[1], workers)
     same = bots[0] is bots[1] or (isinstance(bots[0], str) and bots[0] == bots[1])

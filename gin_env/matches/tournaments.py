@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
@@ -93,12 +94,9 @@ class TournamentResult:
     @property
     def intervals(self) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper ends of the paired Wilson intervals of `win_rates`: float64 (n, n) each."""
-
-        def ends(match: MatchResult) -> tuple[float, float]:
-            return match.confidence_interval(self.confidence)
-
-        lows = self._matrix(lambda match: (ends(match)[0], 1 - ends(match)[1]))
-        highs = self._matrix(lambda match: (ends(match)[1], 1 - ends(match)[0]))
+        ends = {match.bots: match.confidence_interval(self.confidence) for match in self.matches}
+        lows = self._matrix(lambda match: (ends[match.bots][0], 1 - ends[match.bots][1]))
+        highs = self._matrix(lambda match: (ends[match.bots][1], 1 - ends[match.bots][0]))
         return lows, highs
 
     def difference(self, a: str, b: str, opponent: str) -> Difference:
@@ -192,8 +190,7 @@ class TournamentResult:
             matrix.append([str(place), self.bots[bot], *cells])
         places = [str(place) for place in range(1, len(order) + 1)]
         lines = [
-            f"{self.size}, seed {self.seed}. "
-            "Wins in per cent, row against column, ± half of "
+            f"{self.size}, seed {self.seed}. Wins in per cent, row against column, ± half of "
             f"the {100 * self.confidence:g} % Wilson interval (paired deals).",
             "",
             table(["", "", "rating", "mean win", "points per hand"], standings, left=(1,)),
@@ -232,10 +229,6 @@ def play_tournament(
     record : receives every game that is played, see `play_match`.
     workers : number of worker processes, or `Workers`, see `play_match`.
 
-    Returns
-    -------
-    TournamentResult
-
     Raises
     ------
     ValueError
@@ -272,12 +265,9 @@ def play_tournament(
         settings: dict[str, Any] = {"episode": episode, "rules": rules, "progress": progress}
         settings |= {"record": record, "workers": crew}
         for a, b in pairs:
-            pair = players[a], players[b]
-            if log is None:
-                match = play_match(*pair, games, seed, **settings)
-            else:
-                match = log.play((logged[a], logged[b]), pair, games, seed, **settings)
-            matches.append(match)
+            pair, in_log = (players[a], players[b]), (logged[a], logged[b])
+            play = partial(play_match, *pair) if log is None else partial(log.play, in_log, pair)
+            matches.append(play(games, seed, **settings))
     wins = [(a, b, *match.wins) for (a, b), match in zip(pairs, matches, strict=True)]
     try:
         ratings = tuple(rate(len(entrants), wins, seed))
@@ -336,19 +326,15 @@ def draw_heat_map(result: TournamentResult, path: str | Path, origin: str | None
         axes.text(column, row - 0.08, f"{value:.1f}", ha="center", va="center", color=colour, fontsize=10)
         interval = f"±{half_widths[row, column]:.1f}"
         axes.text(column, row + 0.25, interval, ha="center", va="center", color=colour, fontsize=7)
+    labels = names
     if result.ratings:
-        labels = [f"{name}  {result.ratings[bot].value:.0f}" for name, bot in zip(names, order, strict=True)]
-    else:
-        labels = names
+        labels = [f"{result.bots[bot]}  {result.ratings[bot].value:.0f}" for bot in order]
     axes.set_yticks(range(len(order)), labels)
     axes.set_xticks(range(len(order)), names, rotation=45, ha="left", rotation_mode="anchor")
     axes.tick_params(top=True, bottom=False, labeltop=True, labelbottom=False, length=0)
     axes.spines[:].set_visible(False)
     ratings = "; ratings next to the names" if result.ratings else ""
-    axes.set_xlabel(
-        f"{result.size}, ± half the {100 * result.confidence:g} % interval{ratings}",
-        fontsize=9,
-    )
+    axes.set_xlabel(f"{result.size}, ± half the {100 * result.confidence:g} % interval{ratings}", fontsize=9)
     figure.colorbar(image, ax=axes, shrink=0.7, extend="both", label="games won by the row's bot (%)")
     save_figure(figure, path, dpi=150, origin=origin or origin_line(result.size, result.seed))
 

@@ -82,7 +82,6 @@ class League:
         self.settings, bots = settings, settings.bots
         self.num_bots, past_size = len(bots), settings.past_size
         self.bots: list[Any] = [agents.make(name, programs=True) for name in bots]
-        self.names = bots
         self.past: list[CandidateScorer] = []
         self._past_logits: list[PastLogits] = []
         firsts = [min(1 + bots.index(name), NUM_TYPES - 1) for name in bots]
@@ -168,7 +167,7 @@ class League:
     def log(self) -> dict[str, float]:
         """Return points per hand and the share of hands lost for each bot."""
         log = {}
-        for name, (hands, lost, points) in zip(self.names, self.results[1:], strict=False):
+        for name, (hands, lost, points) in zip(self.settings.bots, self.results[1:], strict=False):
             if hands:
                 log[f"points_per_hand/{name.replace(':', ' ')}"] = points / hands
                 log[f"hands_lost/{name.replace(':', ' ')}"] = lost / hands

@@ -186,7 +186,7 @@ class Learner:
         if not self.settings.match_reward:
             return points / 100
         after = self.games.state["public"]["scores"][envs].astype(np.int64)
-        before = after - np.stack([np.where(points > 0, size, 0), np.where(points < 0, size, 0)], axis=1)
+        before = after - size[:, None] * np.stack([points > 0, points < 0], axis=1)
         after = np.minimum(after, self.target_scores[rules, None])
         chances = self.win_chances
         return 2 * (chances[rules, *after.T] - chances[rules, *before.T]).astype(np.float32)

@@ -40,6 +40,7 @@ from gin_env.training.ranks import RankLostError, Ranks, launch
 from gin_env.training.runs import (
     CHECKPOINT,
     CHECKPOINT_FORMAT,
+    ENDS,
     EVALUATIONS,
     POLICY,
     PPOProgress,
@@ -281,22 +282,14 @@ class PPORun:
     def _play_matches(self, games: int) -> dict[str, float]:
         """Play the matches of an evaluation, and return a row of evaluations.csv."""
         settings, decisions = self.settings, self.progress.decisions
-        bot = self.bot()
+        bot, seed = self.bot(), settings.seed + OTHER_DECKS
         row: dict[str, float] = {"minutes": round(self.minutes, 2), "decisions": decisions}
         record = settings.run / f"games-{decisions}.jsonl" if settings.record else None
         for opponent in settings.evaluate_against:
             self.bar.set_postfix_str(f"{games:,} games against {opponent}")
-            result = play_match(
-                bot,
-                opponent,
-                games,
-                settings.seed + OTHER_DECKS,
-                rules=self.learner.rules[0],
-                record=record,
-            )
-            row[f"games_{opponent}"] = round(result.win_rate, 4)
-            low, high = result.interval
-            row[f"games_{opponent}_low"], row[f"games_{opponent}_high"] = round(low, 4), round(high, 4)
+            result = play_match(bot, opponent, games, seed, rules=self.learner.rules[0], record=record)
+            for end, rate in zip(ENDS, (result.win_rate, *result.interval), strict=True):
+                row[f"games_{opponent}{end}"] = round(rate, 4)
             tag = f"evaluation/games_{opponent.replace(':', ' ')}"
             self.board.add_scalar(tag, result.win_rate, decisions)
         won = [f"{row[f'games_{opponent}']:.1%} against {opponent}" for opponent in settings.evaluate_against]
@@ -327,11 +320,9 @@ class PPORun:
         self.save_policy(settings.run / POLICY)
         if rows:
             bots = settings.evaluate_against
-            columns = ["minutes", "decisions"]
-            columns += [f"games_{bot}{end}" for bot in bots for end in ("", "_low", "_high")]
-            write_csv(
-                settings.run / EVALUATIONS, columns, [[row[column] for column in columns] for row in rows]
-            )
+            columns = ["minutes", "decisions", *(f"games_{bot}{end}" for bot in bots for end in ENDS)]
+            cells = [[row[column] for column in columns] for row in rows]
+            write_csv(settings.run / EVALUATIONS, columns, cells)
             games = f"{settings.evaluation_games:,} games an evaluation, {settings.final_games:,} at the end"
             origin = origin_line(games, settings.seed)
             draw_learning_curve(rows, bots, settings.run / "learning_curve.png", origin)

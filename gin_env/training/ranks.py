@@ -158,48 +158,37 @@ def launch(
             return function(settings, ranks)
     if workers == 1:
         return function(settings, Ranks())
+    context, others, patience = multiprocessing.get_context("spawn"), range(1, workers), 0.0
     with tempfile.TemporaryDirectory(prefix="gin-env-ranks-") as private:
-        return _launch(function, settings, workers, device, f"{private}/store")
-
-
-def _launch(
-    function: Callable[[Task, Ranks], Result], settings: Task, workers: int, device: str, store_path: str
-) -> Result:
-    """Start the other ranks of `launch`; all meet through the store in this file."""
-    context = multiprocessing.get_context("spawn")
-    processes = [
-        context.Process(
-            target=_work, args=(function, settings, rank, workers, store_path, device), daemon=True
-        )
-        for rank in range(1, workers)
-    ]
-    store = _store(store_path, workers)
-    store.set(SECRET, secrets.token_hex())
-    patience = 0.0
-    try:
-        for process in processes:
-            process.start()
-        while not store.check([f"ready {rank}" for rank in range(1, workers)]):
-            if any(process.exitcode is not None for process in processes):
-                raise RankLostError("another rank ended before the training began")
-            time.sleep(0.02)
-        with _private_group(device, store, 0, workers) as ranks:
-            result = function(settings, ranks)
-        patience = PATIENCE
-        return result
-    finally:
-        for process in processes:
-            process.join(patience)
-            process.kill()
+        path = f"{private}/store"  # the file through which all ranks meet
+        store = distributed.FileStore(path, workers)  # type: ignore[attr-defined]
+        store.set(SECRET, secrets.token_hex())
+        tasks = [(function, settings, rank, workers, path, device) for rank in others]
+        processes = [context.Process(target=_work, args=task, daemon=True) for task in tasks]
+        try:
+            for process in processes:
+                process.start()
+            while not store.check([f"ready {rank}" for rank in others]):
+                if any(process.exitcode is not None for process in processes):
+                    raise RankLostError("another rank ended before the training began")
+                time.sleep(0.02)
+            with _private_group(device, store, 0, workers) as ranks:
+                result = function(settings, ranks)
+            patience = PATIENCE
+            return result
+        finally:
+            for process in processes:
+                process.join(patience)
+                process.kill()
 
 
 def _work(
-    function: Callable[[Any, Ranks], Any], settings: Any, rank: int, size: int, store_path: str, device: str
+    function: Callable[[Any, Ranks], Any], settings: Any, rank: int, size: int, path: str, device: str
 ) -> None:
     """Run `function` in a process of `launch`."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # rank 0 handles Ctrl-C for all
     compile_silently()
-    store = _store(store_path, size)
+    store = distributed.FileStore(path, size)  # type: ignore[attr-defined]
     store.set(f"ready {rank}", "")
     with one_line_errors(f"rank {rank}"):
         try:
@@ -207,13 +196,6 @@ def _work(
                 function(settings, ranks)
         except RankLostError:
             sys.exit(1)  # rank 0 reports it, unless rank 0 is lost
-
-
-def _store(path: str, size: int) -> Any:
-    """Return the store through which the processes of `launch` find each other."""
-    from torch.distributed import FileStore  # type: ignore[attr-defined]
-
-    return FileStore(path, size)
 
 
 @contextmanager

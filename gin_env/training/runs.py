@@ -23,6 +23,8 @@ from gin_env.training.settings import PROGRAM, PPOSettings
 
 CHECKPOINT, POLICY, EVALUATIONS = "checkpoint.safetensors", "policy.safetensors", "evaluations.csv"
 CHECKPOINT_FORMAT = NetworkFormat("PPO checkpoint", "9", PROGRAM)
+ENDS = ("", "_low", "_high")
+"""Endings of the columns of `EVALUATIONS` for a win rate and its interval."""
 Checkpoint = tuple[Tensors, dict[str, Any]]
 """(tensors, metadata) of a checkpoint file."""
 
@@ -114,9 +116,7 @@ def draw_learning_curve(
     minutes = [row["minutes"] for row in rows]
     figure, [[axes]] = new_figure(8, 5)
     for opponent in opponents:
-        won, low, high = (
-            [100 * row[f"games_{opponent}{end}"] for row in rows] for end in ("", "_low", "_high")
-        )
+        won, low, high = ([100 * row[f"games_{opponent}{end}"] for row in rows] for end in ENDS)
         (line,) = axes.plot(minutes, won, marker="o", markersize=3, label=f"games against {opponent}")
         axes.fill_between(minutes, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
     axes.axhline(50, color="black", linewidth=0.8)

@@ -64,10 +64,9 @@ class Evaluation:
 
     def standard_error(self, metric: str) -> np.ndarray:
         """Return float64 (estimators, turns): the standard error of `mean`, NaN below two samples."""
-        column = list(METRICS).index(metric)
+        squares = self.squares[:, :, list(METRICS).index(metric)]
         with np.errstate(invalid="ignore", divide="ignore"):
-            mean = self.sums[:, :, column] / self.counts
-            variance = (self.squares[:, :, column] / self.counts - mean**2) * self.counts / (self.counts - 1)
+            variance = (squares / self.counts - self.mean(metric) ** 2) * self.counts / (self.counts - 1)
             return np.sqrt(np.maximum(variance, 0) / self.counts)
 
     def overall(self, metric: str) -> np.ndarray:
@@ -156,10 +155,9 @@ def evaluate_estimators(
     resolved = [estimators.resolve(member, programs=True) for member in members]
     if not resolved:
         raise ValueError("at least one estimator is needed")
-    if len({member.name for member in resolved}) < len(resolved):
-        raise ValueError(
-            f"the estimators must have different names, not {', '.join(m.name for m in resolved)}"
-        )
+    names = tuple(member.name for member in resolved)
+    if len(set(names)) < len(names):
+        raise ValueError(f"the estimators must have different names, not {', '.join(names)}")
     bot = agents.resolve(opponent, programs=True)
     counts = np.zeros(MAX_TURNS + 1, np.int64)
     sums = np.zeros((len(resolved), len(counts), len(METRICS)))
@@ -176,19 +174,8 @@ def evaluate_estimators(
             np.add.at(squares[number], turns, values**2)
             _add_to_bins(bins[number], estimates, positions)
     reached = np.flatnonzero(counts).max(initial=0) + 1
-    names = tuple(member.name for member in resolved)
-    return Evaluation(
-        names,
-        bot.name,
-        hands,
-        seed,
-        counts[:reached],
-        sums[:, :reached],
-        squares[:, :reached],
-        bins,
-        seconds,
-        rules or Rules(),
-    )
+    by_turn = counts[:reached], sums[:, :reached], squares[:, :reached]
+    return Evaluation(names, bot.name, hands, seed, *by_turn, bins, seconds, rules or Rules())
 
 
 def estimate_along(
@@ -275,12 +262,10 @@ def draw_all(evaluation: Evaluation, folder: str | Path) -> list[Path]:
     """Draw every figure into a folder, which is created if necessary, and return the files."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    files = []
     for metric, name in FIGURES.items():
         draw_metric(evaluation, metric, folder / name)
-        files.append(folder / name)
     draw_calibration(evaluation, folder / "calibration.png")
-    return [*files, folder / "calibration.png"]
+    return [folder / name for name in (*FIGURES.values(), "calibration.png")]
 
 
 def draw_metric(evaluation: Evaluation, metric: str, path: str | Path, origin: str | None = None) -> None:
@@ -297,14 +282,12 @@ def draw_metric(evaluation: Evaluation, metric: str, path: str | Path, origin: s
         axes.fill_between(turns, values - half, values + half, color=style["color"], alpha=0.25, linewidth=0)
     labels = [f"{turn}\n" + "\n" * (turn % 2) + f"{evaluation.counts[turn]:,}" for turn in turns]
     axes.set_xticks(turns, labels, fontsize=6)  # in two rows, so that neighbouring labels do not overlap
-    axes.set_xlabel("turns completed (both players); below: samples")
-    axes.set_ylabel(METRICS[metric])
-    axes.set_title(
-        f"{evaluation.hands:,} hands, {evaluation.opponent} against itself; shaded: standard error",
-        fontsize=9,
-    )
+    axes.set(xlabel="turns completed (both players); below: samples", ylabel=METRICS[metric])
+    played = f"{evaluation.hands:,} hands, {evaluation.opponent} against itself"
+    axes.set_title(f"{played}; shaded: standard error", fontsize=9)
     axes.legend(fontsize=8)
-    plots.save_figure(figure, path, dpi=120, origin=origin or _origin(evaluation))
+    origin = origin or plots.origin_line(f"{evaluation.hands:,} hands", evaluation.seed)
+    plots.save_figure(figure, path, dpi=120, origin=origin)
 
 
 def draw_calibration(evaluation: Evaluation, path: str | Path, origin: str | None = None) -> None:
@@ -318,22 +301,14 @@ def draw_calibration(evaluation: Evaluation, path: str | Path, origin: str | Non
         cards, predicted, held = evaluation.bins[number].T
         enough = cards >= 100
         if name != "omniscient" and enough.any():
-            axes.plot(
-                predicted[enough] / cards[enough],
-                held[enough] / cards[enough],
-                marker=".",
-                label=name,
-                **style,
-            )
+            shares = predicted[enough] / cards[enough], held[enough] / cards[enough]
+            axes.plot(*shares, marker=".", label=name, **style)
     axes.set_xlabel("mean probability given to cards of unknown place, in bins of 0.05")
     axes.set_ylabel("share of them that the opponent held")
     axes.set_title(f"{evaluation.hands:,} hands, {evaluation.opponent} against itself", fontsize=9)
     axes.legend(fontsize=8)
-    plots.save_figure(figure, path, dpi=120, origin=origin or _origin(evaluation))
-
-
-def _origin(evaluation: Evaluation) -> str:
-    return plots.origin_line(f"{evaluation.hands:,} hands", evaluation.seed)
+    origin = origin or plots.origin_line(f"{evaluation.hands:,} hands", evaluation.seed)
+    plots.save_figure(figure, path, dpi=120, origin=origin)
 
 
 def _styles(evaluation: Evaluation) -> dict[str, dict[str, Any]]:

@@ -52,7 +52,7 @@ def measure(estimates: np.ndarray, positions: Positions) -> np.ndarray:
     values = np.empty((len(positions), len(METRICS)))
     _, unseen, _ = known_cards(positions.view)
     keys = positions.view.array["random"]
-    _measure(estimates.astype(np.float64), positions.hands, unseen, keys, values)
+    write_metrics(estimates.astype(np.float64), positions.hands, unseen, keys, values)
     return values
 
 
@@ -75,33 +75,29 @@ def held_ranks(estimate, hand: int, key: int, ranks) -> None:
 
 
 @kernel
-def write_metrics(estimate, hand: int, unseen, key: int, values) -> None:
-    """Write the `METRICS` of one estimate, float64 (52,), to `values`, float64 (6,)."""
-    size = count_cards(hand)
-    squared = loss = 0.0
-    unknown = 0
-    for card in range(NUM_CARDS):
-        held = hand >> card & 1
-        squared += (estimate[card] - held) ** 2
-        if unseen[card]:
-            right = estimate[card] if held else 1.0 - estimate[card]
-            loss -= np.log(min(max(right, _SMALLEST), 1.0 - _SMALLEST))
-            unknown += 1
+def write_metrics(estimates, hands, unseen, keys, values) -> None:
+    """Write the `METRICS` of estimates, float64 (n, 52), to `values`, float64 (n, 6)."""
     ranks = np.empty(NUM_CARDS, np.int64)
-    held_ranks(estimate, hand, key, ranks)
-    top = drift = 0
-    for k in range(size):
-        top += ranks[k] <= size
-        drift += (size - k) * (ranks[k] - (k + 1))
-    values[0] = squared / NUM_CARDS
-    values[1] = 100.0 * abs(estimate.sum() - size) / size
-    values[2] = ranks[size - 1]
-    values[3] = top
-    values[4] = drift
-    values[5] = loss / max(unknown, 1)
-
-
-@kernel
-def _measure(estimates, hands, unseen, keys, values):
     for index in range(len(estimates)):
-        write_metrics(estimates[index], np.int64(hands[index]), unseen[index], keys[index], values[index])
+        estimate, hand = estimates[index], np.int64(hands[index])
+        size = count_cards(hand)
+        squared = loss = 0.0
+        unknown = 0
+        for card in range(NUM_CARDS):
+            held = hand >> card & 1
+            squared += (estimate[card] - held) ** 2
+            if unseen[index, card]:
+                right = estimate[card] if held else 1.0 - estimate[card]
+                loss -= np.log(min(max(right, _SMALLEST), 1.0 - _SMALLEST))
+                unknown += 1
+        held_ranks(estimate, hand, keys[index], ranks)
+        top = drift = 0
+        for k in range(size):
+            top += ranks[k] <= size
+            drift += (size - k) * (ranks[k] - (k + 1))
+        values[index, 0] = squared / NUM_CARDS
+        values[index, 1] = 100.0 * abs(estimate.sum() - size) / size
+        values[index, 2] = ranks[size - 1]
+        values[index, 3] = top
+        values[index, 4] = drift
+        values[index, 5] = loss / max(unknown, 1)

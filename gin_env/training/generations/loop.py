@@ -261,10 +261,8 @@ def gather_experience(
         players[max(len(players) - settings.past, 1) :], settings.past_share
     )
     seed = settings.seed * 1_000_003 + number
-    tasks = [
-        (players[-1], opponents, settings, seed, part)
-        for part in range(max(settings.hands // settings.hands_per_part, 1))
-    ]
+    parts = range(max(settings.hands // settings.hands_per_part, 1))
+    tasks = [(players[-1], opponents, settings, seed, part) for part in parts]
     return join_experiences(list(_results(workers, gather_part, tasks, "gathering", progress)))
 
 
@@ -363,11 +361,11 @@ def climb(options: Options) -> None:
             origin = origin_line(f"{played.games:,} games a match", played.seed)
             draw(history, options.folder / "win_rates.png", origin)
     print(f"picture: {options.folder / 'win_rates.png'}")
-    history = read_history(options.folder)
-    if any(each.kept for each in history if each.number > 0):
+    try:
         print(f"champion: {champion(options.folder)}")
-    else:
-        print(f"champion: generation 0; none of the {len(history) - 1} after it has passed the gate")
+    except FileNotFoundError:
+        others = len(read_history(options.folder)) - 1
+        print(f"champion: generation 0; none of the {others} after it has passed the gate")
 
 
 def line_of(generation: Generation) -> str:

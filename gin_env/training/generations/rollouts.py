@@ -56,14 +56,10 @@ def gather(
     part: int,
     search: Search,
 ) -> tuple[Experience, Experience]:
-    """Return positions and their candidates' returns from `hands` hands of the learner against the pool.
+    """Return draw and discard positions, with their candidates' returns, from hands against the pool.
 
     Each hand's opponent is drawn from the pool with these weights. `seed` and `part` determine the hands;
     parts are independent and can be played on any machine in any order.
-
-    Returns
-    -------
-    draws, discards : the draw positions and the discard positions.
     """
     random = np.random.default_rng([seed, part])
     batch = Games(hands)
@@ -83,17 +79,12 @@ def gather(
         running = players.act(batch, running)
     state, game = np.concatenate(states), np.concatenate(games)
     are_discards = state["public"]["phase"] == DISCARD
-    experiences = [
-        try_candidates(
-            state[group],
-            discarding,
-            Players(learner, pool, seats[game[group]], opponents[game[group]]),
-            random,
-            search,
-        )
+    players = Players(learner, pool, seats[game], opponents[game])
+    draws, discards = (
+        try_candidates(state[group], discarding, players.selected(group), random, search)
         for discarding, group in ((False, ~are_discards), (True, are_discards))
-    ]
-    return experiences[0], experiences[1]
+    )
+    return draws, discards
 
 
 def try_candidates(
@@ -122,12 +113,11 @@ def try_candidates(
     running = copies.everyone[: len(position)]
     copies.play(running, actions[position, row, knock])
     running = running[~copies.done[running]]
-    copied = replace(players, seats=players.seats[position], opponents=players.opponents[position])
+    copied = players.selected(position)
     while len(running):
         running = copied.act(copies, running)
     returns = np.full(tried.shape, UNTRIED, np.float32)
-    earned = copies.rewards[: len(position)] * (1 - 2 * copied.seats)
-    returns[position, row, knock] = earned
+    returns[position, row, knock] = copies.rewards[: len(position)] * (1 - 2 * copied.seats)
     return Experience(view.array, returns)
 
 
@@ -137,13 +127,12 @@ def _choose(
     """Return bool (n, rows): the `best` possible candidates of highest value, and `others` more at random."""
     possible = actions != NO_ACTION
     ranks = np.where(possible, values + 1e-6 * random.random(values.shape), -np.inf)
-    order = np.argsort(-ranks, axis=1)
     numbers = random.random(values.shape)
-    np.put_along_axis(numbers, order[:, :best], 2.0, axis=1)  # the best sort before the random numbers
+    # The best sort before the random numbers.
+    np.put_along_axis(numbers, np.argsort(-ranks, axis=1)[:, :best], 2.0, axis=1)
+    order = np.argsort(-np.where(possible, numbers, -1.0), axis=1)
     chosen = np.zeros(values.shape, np.bool_)
-    np.put_along_axis(
-        chosen, np.argsort(-np.where(possible, numbers, -1.0), axis=1)[:, : best + others], True, axis=1
-    )
+    np.put_along_axis(chosen, order[:, : best + others], True, axis=1)
     return chosen & possible
 
 
@@ -157,6 +146,10 @@ class Players:
     """int8 (n,): the learner's seat."""
     opponents: np.ndarray
     """int64 (n,): the opponent's index in the pool."""
+
+    def selected(self, games: np.ndarray) -> Players:
+        """Return the players of some of the games, or of copies of them."""
+        return replace(self, seats=self.seats[games], opponents=self.opponents[games])
 
     def act(self, batch: Games, running: np.ndarray) -> np.ndarray:
         """Play one action in each running game, and return the games that are still running."""
