@@ -270,6 +270,12 @@ class LearnerSeat(Restorable):
             "turns": np.where(results["ended"], results["turns"], 0),
         }
 
+    def pictures(self, most: int, width: int) -> list[np.ndarray]:
+        """Return pictures of the first games, at most `most`, with both hands; see `ui.picture.image`."""
+        from gin_env.ui import picture
+
+        return [picture.image(game, width=width) for game in self.games.state[:most]]
+
     def _seat_opponents_of_new_hands(self, games: np.ndarray) -> None:
         """Draw the opponent of the next hand where the last action ended a hand but not the game."""
         if self.games.whole_game and not self.encoder.memory:

@@ -194,10 +194,7 @@ class GinRummyVecEnv(Seated, VecEnv):
         """
         if self.render_mode is None:
             return [None] * self.num_envs
-        from gin_env.ui import picture
-
-        width = 960 if self.num_envs == 1 else 480
-        return [picture.image(game, width=width) for game in self.seat.games.state[:16]]
+        return self.seat.pictures(16, 960 if self.num_envs == 1 else 480)
 
     def close(self) -> None:
         """Do nothing, since there are no resources to release."""
