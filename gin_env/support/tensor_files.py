@@ -108,8 +108,9 @@ class NetworkFormat:
             from safetensors import SafetensorError
             from safetensors.torch import load
         except ImportError as error:
-            needed = f'a {self.kind} needs torch and safetensors: pip install "gin-env[train]"'
-            raise ImportError(needed) from error
+            raise ImportError(
+                f'a {self.kind} needs torch and safetensors: pip install "gin-env[train]"'
+            ) from error
         try:
             tensors = dict(sorted(load(content).items()))
         except (SafetensorError, ValueError) as error:

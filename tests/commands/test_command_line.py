@@ -109,8 +109,8 @@ def test_command_without_arguments_prints_the_help_once(monkeypatch, capsys):
 def test_full_disk_is_named(option):
     place, output = ("/dev/full", [option, "/dev/full"]) if option else ("the standard output", [])
     command = [*MAIN, "match", "simple", "random", "--games", "2", "--hands", *output]
-    with open("/dev/full", "w") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    with open("/dev/null" if option == "--json" else "/dev/full", "w") as written:
+        done = subprocess.run(command, stdout=written, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == f"gin-rummy: No space left on device: {place}"
 

@@ -292,10 +292,9 @@ def test_pettingzoo_render_check_passes(make, pygame_without_screen):
 @both_environments
 def test_render_without_a_mode_warns(make):
     env = make()
-    for _ in range(2):
-        with pytest.warns(UserWarning, match="render\\(\\) needs a render_mode"):
-            assert env.render() is None
-        env.reset(seed=1)
+    env.reset(seed=1)
+    with pytest.warns(UserWarning, match="render\\(\\) needs a render_mode"):
+        assert env.render() is None
 
 
 def test_window_shows_each_step_and_closes(pygame_without_screen):
