@@ -284,7 +284,7 @@ def at_discard(play_server, browser, tmp_path):
 
     def open_page(situation: str, number: int, **window) -> Page:
         token = f"{number:022}"
-        person_to_discard(situation, "random-discard").save(Sessions(tmp_path / "saves")._path(token, False))
+        person_to_discard(situation, "random-discard").save(Sessions(tmp_path / "saves")._saves(token)[False])
         page = browser.open(play_server, **window)
         page.wait_for(READY)
         page.value(f"sessionStorage.setItem('token', '{token}')")
