@@ -125,9 +125,13 @@ def make(name: str, *, programs: bool = False, **params: Any) -> Agent:
     Of a Stable-Baselines3 archive (``.zip``) only the weights are read, and none of the code that it may
     contain. An archive whose policy needs that code is refused; ``gin-rummy convert --trust`` runs it.
 
-    Raises ValueError if the name is unknown, the parameters cannot be parsed, or the bot runs code from
-    outside this package and `programs` is False, and TypeError if the bot does not have one of the
-    parameters.
+    Raises
+    ------
+    ValueError
+        If the name is unknown, the parameters cannot be parsed, or the bot runs code from outside this
+        package and `programs` is False.
+    TypeError
+        If the bot does not have one of the parameters.
 
     >>> make("simple:knock_at=4").name
     'simple:knock_at=4'

@@ -36,7 +36,8 @@ def upcard_after(action: int, upcard: int) -> int:
 def events(public):
     """Yield (mover, action, upcard) for each public action of the hand, in order.
 
-    `mover` acted; `upcard` is the card that they discarded, took, passed or left for the stock.
+    `mover` acted; `upcard` is the card that they discarded, took, passed or left for the stock. Where every
+    nanosecond counts, as in `simple`, the loop is written out: a generator takes a third longer.
     """
     upcard, mover = np.int64(public.first_upcard), first_mover(public)
     for index in range(public.history_length):

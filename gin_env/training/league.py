@@ -16,6 +16,7 @@ from gin_env.agents.policies.candidate_network import (
     CandidateScorer,
     CandidateScores,
     QuickLogits,
+    quick_logits,
 )
 from gin_env.agents.policies.policy import sample_actions
 from gin_env.agents.turns import play_turns
@@ -61,14 +62,8 @@ class PastLogits:
         padded_rows = np.zeros((len(counts), counts.max(), *rows.shape[1:]), np.float32)
         padded_table = np.zeros((len(counts), counts.max(), table.shape[1]), np.float32)
         padded_rows[where], padded_table[where] = rows, table
-        first, first_bias, from_table, second, second_bias, last, last_bias = self._weights
         with torch.inference_mode():
-            hidden = torch.baddbmm(first_bias[:, None], torch.from_numpy(padded_rows).flatten(1, 2), first)
-            added = torch.bmm(torch.from_numpy(padded_table), from_table)[:, :, None]
-            hidden.unflatten(1, (-1, rows.shape[1])).add_(added)
-            hidden = torch.baddbmm(second_bias[:, None], hidden.relu_(), second).relu_()
-            logits = torch.baddbmm(last_bias[:, None], hidden, last)
-            return logits.unflatten(1, (-1, rows.shape[1])).numpy()[where]
+            return quick_logits(self._weights, padded_rows, padded_table)[where]
 
 
 class League:

@@ -192,9 +192,8 @@ class GinRummyVecEnv(Seated, VecEnv):
 
         `render` puts them into one picture. Without ``render_mode="rgb_array"`` there are none.
         """
-        if self.render_mode is None:
-            return [None] * self.num_envs
-        return self.seat.pictures(16, 960 if self.num_envs == 1 else 480)
+        width = 960 if self.num_envs == 1 else 480
+        return self.seat.pictures(16, width) if self.render_mode else [None] * self.num_envs
 
     def close(self) -> None:
         """Do nothing, since there are no resources to release."""

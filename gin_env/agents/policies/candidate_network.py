@@ -213,10 +213,10 @@ class QuickLogits:
         with torch.no_grad():
             first, second, last = scores.row_first, scores.row_second, scores.outputs
             self.weights = (
-                *(first.weight.t().contiguous(), first.bias.clone()),
+                *(first.weight.t().contiguous(), first.bias[None].clone()),
                 scores.table_first.weight.t().contiguous(),
-                *(second.weight.t().contiguous(), second.bias.clone()),
-                *(last.weight[:2].t().contiguous(), last.bias[:2].clone()),
+                *(second.weight.t().contiguous(), second.bias[None].clone()),
+                *(last.weight[:2].t().contiguous(), last.bias[None, :2].clone()),
             )
 
     def __call__(self, rows: np.ndarray, table: np.ndarray) -> np.ndarray:
@@ -228,11 +228,17 @@ class QuickLogits:
             if self._whole is not None:
                 outputs = self._whole.outputs_of(torch.from_numpy(rows), torch.from_numpy(table))
                 return outputs[..., :2].contiguous().numpy()
-            first, first_bias, from_table, second, second_bias, last, last_bias = self.weights
-            hidden = torch.addmm(first_bias, torch.from_numpy(rows).flatten(0, 1), first)
-            hidden.unflatten(0, rows.shape[:2]).add_((torch.from_numpy(table) @ from_table)[:, None])
-            hidden = torch.addmm(second_bias, hidden.relu_(), second).relu_()
-            return torch.addmm(last_bias, hidden, last).unflatten(0, rows.shape[:2]).numpy()
+            return quick_logits(self.weights, rows, table)
+
+
+def quick_logits(weights: Sequence[torch.Tensor], rows: np.ndarray, table: np.ndarray) -> np.ndarray:
+    """Return the logits of `QuickLogits` by its weights, or by those of networks along an axis in front."""
+    first, first_bias, from_table, second, second_bias, last, last_bias = weights
+    product, places = (torch.addmm if first.ndim == 2 else torch.baddbmm), rows.shape[-3:-1]
+    hidden = product(first_bias, torch.from_numpy(rows).flatten(-3, -2), first)
+    hidden.unflatten(-2, places).add_((torch.from_numpy(table) @ from_table)[..., None, :])
+    hidden = product(second_bias, hidden.relu_(), second).relu_()
+    return product(last_bias, hidden, last).unflatten(-2, places).numpy()
 
 
 def check_no_memory(network: CandidateScorer) -> CandidateScorer:

@@ -55,9 +55,8 @@ class CardActor(nn.Module):
         self.same_rank = nn.Conv2d(num_planes, card_features, 1)
         self.trunk = dense_layers(self.hidden, nn.ReLU, num_inputs)
         self.wanted = nn.Linear(hidden[-1], 2 * card_features)  # one query for discards, one for knocks
-        self.others = nn.Linear(
-            hidden[-1], 2 + NUM_ACTIONS - 2 * NUM_CARDS
-        )  # both queries' biases, draws, pass
+        # Both queries' biases, draws and pass.
+        self.others = nn.Linear(hidden[-1], 2 + NUM_ACTIONS - 2 * NUM_CARDS)
 
     @property
     def architecture(self) -> dict[str, Any]:

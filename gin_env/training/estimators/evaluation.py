@@ -286,8 +286,7 @@ def draw_metric(evaluation: Evaluation, metric: str, path: str | Path, origin: s
     played = f"{evaluation.hands:,} hands, {evaluation.opponent} against itself"
     axes.set_title(f"{played}; shaded: standard error", fontsize=9)
     axes.legend(fontsize=8)
-    origin = origin or plots.origin_line(f"{evaluation.hands:,} hands", evaluation.seed)
-    plots.save_figure(figure, path, dpi=120, origin=origin)
+    plots.save_figure(figure, path, dpi=120, origin=origin or _origin(evaluation))
 
 
 def draw_calibration(evaluation: Evaluation, path: str | Path, origin: str | None = None) -> None:
@@ -307,8 +306,11 @@ def draw_calibration(evaluation: Evaluation, path: str | Path, origin: str | Non
     axes.set_ylabel("share of them that the opponent held")
     axes.set_title(f"{evaluation.hands:,} hands, {evaluation.opponent} against itself", fontsize=9)
     axes.legend(fontsize=8)
-    origin = origin or plots.origin_line(f"{evaluation.hands:,} hands", evaluation.seed)
-    plots.save_figure(figure, path, dpi=120, origin=origin)
+    plots.save_figure(figure, path, dpi=120, origin=origin or _origin(evaluation))
+
+
+def _origin(evaluation: Evaluation) -> str:
+    return plots.origin_line(f"{evaluation.hands:,} hands", evaluation.seed)
 
 
 def _styles(evaluation: Evaluation) -> dict[str, dict[str, Any]]:

@@ -244,7 +244,7 @@ def remember(
 
 def passes_gate(champion: dict[str, float], successor: dict[str, float], shares: dict[str, float]) -> bool:
     """Return whether the successor replaces the champion, given their win rates and the opponents' shares."""
-    before = champion | {PREVIOUS: 0.5}
+    before = champion | {PREVIOUS: 0.5}  # against itself, the champion wins half of its games
     return sum(shares[bot] * (rate - before[bot]) for bot, rate in successor.items()) >= 0
 
 
