@@ -8,7 +8,7 @@ from research.reproduce.experiment import Run, gain_row, match_row, ratio_row
 from research.reproduce.tables import Row
 
 SEARCH, POLICY = "search", "policy"
-OPPONENTS = ("generation", "cfr-plus", "marjj")
+OPPONENTS = ("generation", "cfr-plus", "marjj", "utility", "gold-standard")
 """Bots of which the search has no model."""
 GAMES = 1000
 BLOCK = 250
