@@ -12,24 +12,42 @@ class DecisionBuffer:
     """Network inputs and sampled actions of the decisions of one kind, draws or discards.
 
     The arrays are allocated once, for `capacity` decisions of `num_rows` candidates, and reused. The context
-    has `num_context` numbers, with those of the memory.
+    has `num_context` numbers, with those of the memory. What the network reads is copied once to `device`
+    for the rollout and all passes over it; on the CPU it stays where it is.
     """
 
-    def __init__(self, capacity: int, num_rows: int, num_context: int = NUM_CONTEXT) -> None:
-        self.rows = np.empty((capacity, num_rows, NUM_FEATURES), np.float32)
+    def __init__(
+        self, capacity: int, num_rows: int, num_context: int = NUM_CONTEXT, device: str = "cpu"
+    ) -> None:
+        shapes = (num_rows, NUM_FEATURES), (2 * num_rows,), (num_context,)
+        types = torch.float32, torch.bool, torch.float32
+        on_gpu = device.startswith("cuda")
+        self._written = [
+            torch.empty(capacity, *shape, dtype=dtype, pin_memory=on_gpu)
+            for shape, dtype in zip(shapes, types, strict=True)
+        ]
+        self._read = [each.to(device) for each in self._written]  # on the CPU, the same tensors
+        self.device = device
+        self.rows, self._possible, self.context = (each.numpy() for each in self._written)
         self.actions = np.empty((capacity, num_rows, 2), np.int64)
-        self.context = np.empty((capacity, num_context), np.float32)
         self.chosen = np.empty(capacity, np.int64)
         self.log_prob = np.empty(capacity, np.float32)
         self.opponent_type = np.empty(capacity, np.int64)
         """What a network with a memory has to guess: 0 for the learner and its past selves, then the bots."""
         self.count = 0
 
-    def inputs(self, where: slice | np.ndarray, device: str) -> list[torch.Tensor]:
+    def send(self, places: slice) -> list[torch.Tensor]:
+        """Copy the inputs of new decisions to the device, and return them as `inputs` does."""
+        self._possible[places] = self.actions[places].reshape(-1, self._possible.shape[1]) != NO_ACTION
+        for written, read in zip(self._written, self._read, strict=True):
+            if read is not written:
+                read[places].copy_(written[places], non_blocking=True)
+        return [each[places] for each in self._read]
+
+    def inputs(self, places: np.ndarray) -> list[torch.Tensor]:
         """Return the network's inputs for some decisions: rows, mask of possible actions, context."""
-        possible = self.actions[where].reshape(-1, 2 * self.rows.shape[1]) != NO_ACTION
-        arrays = self.rows[where], possible, self.context[where]
-        return [torch.from_numpy(array).to(device) for array in arrays]
+        index = torch.from_numpy(places).to(self.device)
+        return [each.index_select(0, index) for each in self._read]
 
 
 class LearnerBatch:

@@ -92,8 +92,8 @@ class Learner:
         # A discard follows a draw, so at most every second action is a discard.
         num_discards = num_envs * (settings.num_steps // 2 + 1)
         self.buffers = (
-            DecisionBuffer(capacity + PADDING, DRAW_ROWS, self.network.num_context),
-            DecisionBuffer(num_discards + PADDING, DISCARD_ROWS, self.network.num_context),
+            DecisionBuffer(capacity + PADDING, DRAW_ROWS, self.network.num_context, self.device),
+            DecisionBuffer(num_discards + PADDING, DISCARD_ROWS, self.network.num_context, self.device),
         )
         self.batch = LearnerBatch(num_envs, capacity)
         self.hand_points = np.zeros((len(self.rules), max(map(most_points, self.rules)) + 1))
@@ -206,7 +206,7 @@ class Learner:
         self.observe(envs, kind, places)
         padded = slice(places.start, places.start + padded_size(len(envs)))
         with torch.inference_mode():
-            logits, values = (each[: len(envs)] for each in self.network(*buffer.inputs(padded, self.device)))
+            logits, values = (each[: len(envs)] for each in self.network(*buffer.send(padded)))
             log_probs = torch.log_softmax(logits, dim=1).cpu().numpy()
         chosen, each = sample_actions(np.exp(log_probs), random), np.arange(len(envs))
         buffer.chosen[places], buffer.log_prob[places] = chosen, log_probs[each, chosen]
@@ -287,7 +287,8 @@ class Learner:
         arrays = buffer.chosen[places], buffer.log_prob[places], advantages, returns
         chosen, before, gains, targets = (torch.from_numpy(array).to(self.device) for array in arrays)
         padded = np.resize(places, padded_size(len(places)))  # repeats the first decisions
-        logits, values = (each[: len(places)] for each in self.network(*buffer.inputs(padded, self.device)))
+        rows, possible, table = buffer.inputs(padded)
+        logits, values = (each[: len(places)] for each in self.network(rows, possible, table))
         log_probs = torch.log_softmax(logits, dim=1)
         change = log_probs.gather(1, chosen[:, None])[:, 0] - before
         ratio = change.exp()
@@ -301,9 +302,8 @@ class Learner:
         loss = settings.vf_coef * error - gain - ent_coef * entropy
         reader = (self.network.draws, self.network.discards)[kind].memory
         if isinstance(reader, MemoryLayers):
-            memory, types = buffer.context[places, NUM_CONTEXT:], buffer.opponent_type[places]
-            guesses = reader.type_logits(torch.from_numpy(memory).to(self.device))
-            types = torch.from_numpy(types).to(self.device)
+            guesses = reader.type_logits(table[: len(places), NUM_CONTEXT:])
+            types = torch.from_numpy(buffer.opponent_type[places]).to(self.device)
             loss = loss + settings.opponent_coef * cross_entropy(guesses, types, reduction="sum")
         return loss, sums
 

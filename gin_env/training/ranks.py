@@ -1,4 +1,4 @@
-"""Processes that train together, over torch.distributed: gloo on CPUs, NCCL on GPUs.
+"""Processes that train together, over torch.distributed: gloo on CPUs, NCCL on GPUs of their own.
 
 Each process is a *rank*. It plays its share of the games. All ranks take the same optimizer steps, because
 they sum their gradients and counts. `launch` starts the ranks on this machine, or joins ranks that
@@ -70,9 +70,10 @@ class Ranks:
         return slice(count * self.rank // self.size, count * (self.rank + 1) // self.size)
 
     def device(self, device: str) -> str:
-        """Return the device of this rank; with several ranks, ``cuda`` is one GPU per rank."""
+        """Return the device of this rank; with several ranks, ``cuda`` is each GPU of the machine in turn."""
         if device == "cuda" and self.size > 1:
-            return f"cuda:{os.environ.get('LOCAL_RANK', self.rank)}"
+            local_rank = int(os.environ.get("LOCAL_RANK", self.rank))
+            return f"cuda:{local_rank % max(torch.cuda.device_count(), 1)}"
         return device
 
     def add(self, tensor: torch.Tensor) -> torch.Tensor:
@@ -247,7 +248,10 @@ def _group(
     device: str, store: Any = None, rank: int = -1, size: int = -1, timeout: timedelta = TIMEOUT
 ) -> Iterator[Ranks]:
     """Connect the ranks for the block; without a store, use the environment variables."""
-    backend = "cpu:gloo,cuda:nccl" if device.startswith("cuda") else "gloo"
+    # NCCL refuses ranks that share a GPU; gloo sums their gradients on the CPU.
+    ranks_here = int(os.environ.get("LOCAL_WORLD_SIZE", size))
+    own_gpu = device == "cuda" and ranks_here <= torch.cuda.device_count()
+    backend = "cpu:gloo,cuda:nccl" if own_gpu else "gloo"
     with _lost_ranks():
         distributed.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=timeout)
     try:

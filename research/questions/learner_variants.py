@@ -67,7 +67,7 @@ class MagnetLearner(Learner):
     ) -> tuple[torch.Tensor, torch.Tensor]:
         loss, sums = super().loss_of_kind(kind, decisions, advantages, ent_coef)
         places = self.batch.place[decisions]
-        inputs = self.buffers[kind].inputs(np.resize(places, padded_size(len(places))), self.device)
+        inputs = self.buffers[kind].inputs(np.resize(places, padded_size(len(places))))
         log_probs, pull = (
             torch.log_softmax(network(*inputs)[0][: len(places)], dim=1)
             for network in (self.network, self.magnet)

@@ -456,9 +456,7 @@ def test_loss_is_the_formula_of_ppo(tmp_path):
         mine = decisions[batch.kind[: batch.count] == kind]
         places, buffer = batch.place[mine], learner.buffers[kind]
         with torch.no_grad():
-            logits, values = (
-                each.double().numpy() for each in learner.network(*buffer.inputs(places, learner.device))
-            )
+            logits, values = (each.double().numpy() for each in learner.network(*buffer.inputs(places)))
         chances = np.exp(logits - logits.max(axis=1, keepdims=True))
         chances /= chances.sum(axis=1, keepdims=True)
         chosen = np.take_along_axis(chances, buffer.chosen[places][:, None], axis=1)[:, 0]

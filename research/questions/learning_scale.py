@@ -1,0 +1,103 @@
+"""Speed of the PPO learner with many processes and on a GPU; meaningful only with a core for each process.
+
+On a GPU, the processes share it: each computes its own games' network there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import torch
+
+from gin_env.support.allocator import keep_freed_memory
+from gin_env.support.threads import usable_cores
+from gin_env.training.learner import Learner
+from gin_env.training.ranks import Ranks, launch
+from gin_env.training.settings import PPOSettings
+from research.reproduce.experiment import Run
+from research.reproduce.tables import Row
+
+SIZES = {
+    "cpu": ((1, 1024), (2, 1024), (4, 1024), (8, 1024), (16, 1024)),
+    "cuda": ((1, 1024), (1, 4096), (1, 16384), (4, 4096), (8, 4096), (16, 1024), (16, 4096)),
+}
+"""Numbers of ranks and of games in each, by device. The minibatches grow with the games."""
+UPDATES = 4
+"""Number of updates in a measurement."""
+
+
+class TimedLearner(Learner):
+    """A learner that counts the seconds of its methods in `seconds`.
+
+    The network is the rest of `decide`, the games are the rest of `collect`.
+    """
+
+    def __init__(self, settings: PPOSettings, ranks: Ranks) -> None:
+        super().__init__(settings, ranks)
+        self.seconds: Counter[str] = Counter()
+        for owner, method in (
+            *((self, name) for name in ("collect", "decide", "observe", "update")),
+            (self.league, "play"),
+        ):
+            setattr(owner, method, partial(self.timed, method, getattr(owner, method)))
+
+    def timed(self, name: str, work: Callable[..., object], *arguments: object) -> object:
+        """Call a method and count its seconds."""
+        begun = time.perf_counter()
+        result = work(*arguments)
+        self.seconds[name] += time.perf_counter() - begun
+        return result
+
+    def shares(self) -> dict[str, float]:
+        """Return the share of each part in the time, in percent."""
+        seconds = self.seconds
+        parts = {
+            "candidates": seconds["observe"],
+            "network": seconds["decide"] - seconds["observe"],
+            "opponents": seconds["play"],
+            "play": seconds["collect"] - seconds["decide"] - seconds["play"],
+            "learning": seconds["update"],
+        }
+        total = sum(parts.values())
+        return {name: round(100 * part / total, 1) for name, part in parts.items()}
+
+
+def learn(settings: PPOSettings, ranks: Ranks) -> Row:
+    """Return the decisions learned per second by all ranks and where rank 0 spends its time."""
+    torch.set_num_threads(1)
+    keep_freed_memory()
+    learner = TimedLearner(settings, ranks)
+    learner.begin()
+    for _ in range(3):
+        learner.collect()
+        learner.update(1.0)
+        learner.add_past_self()
+    ranks.sum(np.zeros(1))  # wait for all
+    learner.seconds.clear()
+    begun, learned = time.perf_counter(), 0
+    for _ in range(UPDATES):
+        learner.collect()
+        learned += learner.update(1.0)[0]
+    rate = round(learned / (time.perf_counter() - begun))
+    games = settings.num_envs // ranks.size
+    return {"device": settings.device, "ranks": ranks.size, "games": games, "learned": rate, **learner.shares()}
+
+
+def measure_scale(run: Run) -> list[Row]:
+    """Measure the learner with as many ranks as there are cores, on the CPU and on the GPU if there is one."""
+    run.used(*PPOSettings().bots)
+    rows = []
+    for device, sizes in SIZES.items():
+        if device == "cuda" and not torch.cuda.is_available():
+            continue
+        for ranks, games in run.some(sizes):
+            if ranks > usable_cores():
+                continue
+            settings = PPOSettings(num_envs=ranks * games, device=device)
+            run.say(f"{device}, {ranks} ranks, {games:,} games each")
+            rows.append(launch(learn, settings, ranks, device))
+    return rows
