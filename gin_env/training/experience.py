@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -19,15 +21,14 @@ class DecisionBuffer:
     def __init__(
         self, capacity: int, num_rows: int, num_context: int = NUM_CONTEXT, device: str = "cpu"
     ) -> None:
-        shapes = (num_rows, NUM_FEATURES), (2 * num_rows,), (num_context,)
-        types = torch.float32, torch.bool, torch.float32
-        on_gpu = device.startswith("cuda")
+        # Zeros, because batches are padded with what is there, and NaN spreads in some products in bfloat16.
+        zeros = partial(torch.zeros, pin_memory=device.startswith("cuda"))
         self._written = [
-            torch.empty(capacity, *shape, dtype=dtype, pin_memory=on_gpu)
-            for shape, dtype in zip(shapes, types, strict=True)
+            zeros(capacity, num_rows, NUM_FEATURES),
+            zeros(capacity, 2 * num_rows, dtype=torch.bool),
+            zeros(capacity, num_context),
         ]
         self._read = [each.to(device) for each in self._written]  # on the CPU, the same tensors
-        self.device = device
         self.rows, self._possible, self.context = (each.numpy() for each in self._written)
         self.actions = np.empty((capacity, num_rows, 2), np.int64)
         self.chosen = np.empty(capacity, np.int64)
@@ -46,7 +47,7 @@ class DecisionBuffer:
 
     def inputs(self, places: np.ndarray) -> list[torch.Tensor]:
         """Return the network's inputs for some decisions: rows, mask of possible actions, context."""
-        index = torch.from_numpy(places).to(self.device)
+        index = torch.from_numpy(places).to(self._read[0].device)
         return [each.index_select(0, index) for each in self._read]
 
 

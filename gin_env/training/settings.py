@@ -65,7 +65,7 @@ class PPOSettings:
     """Minutes between checkpoints; each evaluation writes one too."""
 
     device: str = "cpu"
-    """Device of PyTorch: cpu, cuda (not tested on a GPU yet), ..."""
+    """Device of PyTorch, such as cpu or cuda; processes share the GPUs if there are too few."""
     workers: int = 2
     """Number of processes that share the games and the gradients; results are the same up to rounding."""
 

@@ -6,7 +6,7 @@ On a GPU, the processes share it: each computes its own games' network there.
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
 
@@ -23,7 +23,7 @@ from research.reproduce.tables import Row
 
 SIZES = {
     "cpu": ((1, 1024), (2, 1024), (4, 1024), (8, 1024), (16, 1024)),
-    "cuda": ((1, 1024), (1, 4096), (1, 16384), (4, 4096), (8, 4096), (16, 1024), (16, 4096)),
+    "cuda": ((1, 1024), (1, 4096), (4, 1024), (16, 1024)),
 }
 """Numbers of ranks and of games in each, by device. The minibatches grow with the games."""
 UPDATES = 4
@@ -38,7 +38,7 @@ class TimedLearner(Learner):
 
     def __init__(self, settings: PPOSettings, ranks: Ranks) -> None:
         super().__init__(settings, ranks)
-        self.seconds: Counter[str] = Counter()
+        self.seconds: dict[str, float] = defaultdict(float)
         for owner, method in (
             *((self, name) for name in ("collect", "decide", "observe", "update")),
             (self.league, "play"),
@@ -84,11 +84,17 @@ def learn(settings: PPOSettings, ranks: Ranks) -> Row:
         learned += learner.update(1.0)[0]
     rate = round(learned / (time.perf_counter() - begun))
     games = settings.num_envs // ranks.size
-    return {"device": settings.device, "ranks": ranks.size, "games": games, "learned": rate, **learner.shares()}
+    return {
+        "device": settings.device,
+        "ranks": ranks.size,
+        "games": games,
+        "learned": rate,
+        **learner.shares(),
+    }
 
 
 def measure_scale(run: Run) -> list[Row]:
-    """Measure the learner with as many ranks as there are cores, on the CPU and on the GPU if there is one."""
+    """Measure the learner with up to a rank for each core, on the CPU and on the GPU if there is one."""
     run.used(*PPOSettings().bots)
     rows = []
     for device, sizes in SIZES.items():
@@ -98,6 +104,6 @@ def measure_scale(run: Run) -> list[Row]:
             if ranks > usable_cores():
                 continue
             settings = PPOSettings(num_envs=ranks * games, device=device)
-            run.say(f"{device}, {ranks} ranks, {games:,} games each")
             rows.append(launch(learn, settings, ranks, device))
+            run.say(str(rows[-1]))
     return rows

@@ -28,7 +28,7 @@ from gin_env.game.rules import PRESETS, Rules  # noqa: E402
 from gin_env.observations.candidates import NO_ACTION, NUM_CONTEXT, NUM_FEATURES  # noqa: E402
 from gin_env.observations.memory import NUM_MEMORY  # noqa: E402
 from gin_env.support.tensor_files import TensorFileError  # noqa: E402
-from gin_env.training.experience import LearnerBatch  # noqa: E402
+from gin_env.training.experience import DecisionBuffer, LearnerBatch  # noqa: E402
 from gin_env.training.league import SELF, League  # noqa: E402
 from gin_env.training.learner import Learner, most_points  # noqa: E402
 from gin_env.training.runs import load_start  # noqa: E402
@@ -149,6 +149,14 @@ def test_no_chain_crosses_hands_or_players(tmp_path):
             )
         learner.add_past_self()
     assert min(links, ends, against_others) > 20
+
+
+def test_new_buffers_have_no_nan():
+    """Batches are padded with what is in them, and on some processors NaN spreads to the row before."""
+    torch.full((1 << 21,), torch.nan)  # freed memory, which a buffer may get
+    buffer = DecisionBuffer(1024, 11)
+    assert not buffer.rows.any()
+    assert not buffer.context.any()
 
 
 def test_self_play_trains_both_seats_and_league_play_one(tmp_path):

@@ -174,6 +174,23 @@ def test_connected_ranks_wait_longer_than_for_a_connection(monkeypatch):
     assert launch(rank_tasks.sum_of_a_late_rank, 6.0, workers=2) == 1
 
 
+@pytest.mark.parametrize(
+    ("gpus", "device", "backend"), [(8, "cuda:3", "cpu:gloo,cuda:nccl"), (2, "cuda:1", "gloo")]
+)
+def test_ranks_share_gpus_if_there_are_too_few(monkeypatch, gpus, device, backend):
+    """With a GPU for each rank, NCCL sums the gradients; it refuses ranks that share one."""
+    used = []
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
+    monkeypatch.setattr(ranks_module.distributed, "init_process_group", lambda name, **_: used.append(name))
+    monkeypatch.setattr(ranks_module.distributed, "get_rank", lambda: 3)
+    monkeypatch.setattr(ranks_module.distributed, "get_world_size", lambda: 8)
+    monkeypatch.setattr(ranks_module.distributed, "destroy_process_group", lambda: None)
+    with ranks_module._group("cuda", None, 3, 8) as ranks:
+        assert ranks.device("cuda") == device
+        assert ranks.device("cpu") == "cpu"
+    assert used == [backend]
+
+
 @pytest.mark.parametrize("length", [-1, MAX_BYTES + 1])
 def test_impossible_length_of_a_message_raises(monkeypatch, length):
     monkeypatch.setattr(torch.distributed, "broadcast", lambda tensor, _: tensor.fill_(length))
