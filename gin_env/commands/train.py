@@ -81,8 +81,9 @@ def exploit(
     hands, and matches take hours: shorten games with `--rules straight,max_hands=20`.
     """
     check_targets(json)
+    from gin_env import agents
     from gin_env.matches.matches import check_games
-    from gin_env.training import exploiter
+    from gin_env.training import exploiter, ppo
 
     games = check_games((2000 if by == "search" else 10_000) if games is None else games)
     if by == "search":
@@ -99,6 +100,7 @@ def exploit(
     check_folder(folder)
     if bot.startswith("process:"):
         typer.echo("a program decides one position at a time, so this will be slow", err=True)
+        agents.make(bot, programs=True)  # raises before the folder is made
     again = f"gin-rummy exploit {shlex.quote(bot)} --run {shlex.quote(str(folder))} --resume"
     again += f" --minutes {minutes:g}" if decisions is None else f" --decisions {decisions}"
     again += f" --workers {workers} --games {games}"
@@ -122,8 +124,7 @@ def exploit(
         resume=resume,
         **others,
     )
-    trained = exploiter.train_exploiter(settings, again)
-    result = exploiter.play_exploiter(trained, games, progress=True)
+    result = exploiter.play_exploiter(ppo.train(settings, again), games, progress=True)
     spent = "{minutes:g} minutes, {decisions:,} decisions, seed {seed}".format(**result.method)
     say(f"{spent}: {result}", json)
     say(f"the exploiter is in {result.method['policy']}", json)

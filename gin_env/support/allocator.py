@@ -6,7 +6,7 @@ import ctypes
 import sys
 
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3
-"""Options of glibc's mallopt."""
+"""Options of glibc's mallopt; every version accepts 32 MB as the threshold for mmap, and no more."""
 _MEGABYTE = 2**20
 
 
@@ -17,16 +17,6 @@ def keep_freed_memory() -> bool:
     by page. A training step with arrays of a few megabytes then spends a third of its time on page faults.
     Only glibc on Linux supports this; on other systems nothing changes.
     """
-    if not sys.platform.startswith("linux"):
-        return False
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is None:
-        return False
-    return all(
-        mallopt(option, size) == 1
-        for option, size in (
-            (_MMAP_THRESHOLD, 32 * _MEGABYTE),  # the maximum that every glibc accepts
-            (_TRIM_THRESHOLD, 2**31 - 1),
-            (_TOP_PAD, 64 * _MEGABYTE),
-        )
-    )
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform.startswith("linux") else None
+    sizes = {_MMAP_THRESHOLD: 32 * _MEGABYTE, _TRIM_THRESHOLD: 2**31 - 1, _TOP_PAD: 64 * _MEGABYTE}
+    return mallopt is not None and all(mallopt(*option) == 1 for option in sizes.items())

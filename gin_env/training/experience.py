@@ -7,24 +7,24 @@ from functools import partial
 import numpy as np
 import torch
 
-from gin_env.observations.candidates import NO_ACTION, NUM_CONTEXT, NUM_FEATURES
+from gin_env.observations.candidates import NO_ACTION, NUM_FEATURES
 
 
 class DecisionBuffer:
     """Network inputs and sampled actions of the decisions of one kind, draws or discards.
 
-    The arrays are allocated once, for `capacity` decisions of `num_rows` candidates, and reused. The context
-    has `num_context` numbers, with those of the memory. What the network reads is copied once to `device`
-    for the rollout and all passes over it; on the CPU it stays where it is.
+    The arrays are allocated once, for `capacity` decisions of `num_rows` candidates with `num_features`
+    numbers, and reused. The context has `num_context` numbers, with those of the memory. What the network
+    reads is copied once to `device` for the rollout and all passes over it; on the CPU it stays where it is.
     """
 
     def __init__(
-        self, capacity: int, num_rows: int, num_context: int = NUM_CONTEXT, device: str = "cpu"
+        self, capacity: int, num_rows: int, num_context: int, device: str, num_features: int = NUM_FEATURES
     ) -> None:
         # Zeros, because batches are padded with what is there, and NaN spreads in some products in bfloat16.
         zeros = partial(torch.zeros, pin_memory=device.startswith("cuda"))
         self._written = [
-            zeros(capacity, num_rows, NUM_FEATURES),
+            zeros(capacity, num_rows, num_features),
             zeros(capacity, 2 * num_rows, dtype=torch.bool),
             zeros(capacity, num_context),
         ]

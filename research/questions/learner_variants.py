@@ -24,11 +24,13 @@ from gin_env.observations.candidates import (
     DISCARD_ROWS,
     DRAW_ROWS,
     NO_ACTION,
+    NUM_CONTEXT,
     NUM_FEATURES,
     are_discarding,
 )
 from gin_env.observations.views import PlayerView
 from gin_env.support.compilation import kernel
+from gin_env.training.experience import DecisionBuffer
 from gin_env.training.learner import Learner, padded_size
 from gin_env.training.settings import PPOSettings
 
@@ -132,8 +134,11 @@ class EstimatorLearner(InputsLearner):
 
     def __init__(self, settings: PPOSettings) -> None:
         super().__init__(settings)
-        for buffer in self.buffers:
-            buffer.rows = np.zeros((*buffer.rows.shape[:2], NUM_FEATURES + NUM_AROUND), np.float32)
+        draws, discards = (
+            DecisionBuffer(len(rows), rows.shape[1], NUM_CONTEXT, self.device, NUM_FEATURES + NUM_AROUND)
+            for rows in (buffer.rows for buffer in self.buffers)
+        )
+        self.buffers = draws, discards
 
     def make_network(self) -> CandidateScorer:
         network = super().make_network()
@@ -184,11 +189,6 @@ class HistoryLayers(nn.Module):
 
 class HistoryLearner(InputsLearner):
     """Reads the latest actions of both players in the hand as a sequence."""
-
-    def __init__(self, settings: PPOSettings) -> None:
-        super().__init__(settings)
-        for buffer in self.buffers:
-            buffer.context[:] = 0  # the padding of a batch must be valid tokens
 
     def make_network(self) -> CandidateScorer:
         network = super().make_network()

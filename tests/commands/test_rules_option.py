@@ -54,10 +54,10 @@ def test_exploiter_is_trained_and_judged_by_the_rules(tmp_path, recwarn):
     from ppo_runs import QUICK
 
     from gin_env.agents.policies.candidate_network import load_candidate_policy
-    from gin_env.training import exploiter
+    from gin_env.training import exploiter, ppo
 
     settings = exploiter.settings_against("simple", tmp_path / "run", rules=("straight",), **QUICK)
-    result = exploiter.play_exploiter(exploiter.train_exploiter(settings), 2)
+    result = exploiter.play_exploiter(ppo.train(settings), 2)
     assert load_candidate_policy(result.method["policy"])[1] == (Rules.preset("straight"),)
     assert result.as_dict()["rules"] == "straight"
     assert result.match.rules == Rules.preset("straight")

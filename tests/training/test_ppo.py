@@ -154,7 +154,7 @@ def test_no_chain_crosses_hands_or_players(tmp_path):
 def test_new_buffers_have_no_nan():
     """Batches are padded with what is in them, and on some processors NaN spreads to the row before."""
     torch.full((1 << 21,), torch.nan)  # freed memory, which a buffer may get
-    buffer = DecisionBuffer(1024, 11)
+    buffer = DecisionBuffer(1024, 11, 14, "cpu")
     assert not buffer.rows.any()
     assert not buffer.context.any()
 
