@@ -29,7 +29,7 @@ PLAYED = (
     *("000/stages", "000/tables", "000/dealt", "000/ten-million", "000/training"),
     *("001/claims", "001/depth", "001/figure-4", "001/filters", "001/likelihoods", "001/options"),
     *("001/proposals", "001/tuning", "002/late-knock", "002/players", "003/in-play"),
-    *("004/claims", "004/pools", "against-held-out", "control-bots", "exploit", "exploit-all"),
+    *("004/claims", "004/pools", "against-held-out", "control-bots", "exploit"),
     *("exploit-search", "generation", "generation-held-out", "generations", "outside/gold-standard"),
     *("outside/marjj", "outside/parameters", "policy", "policy-memory", "policy-score", "ppo/ablation"),
     *("ppo/candidates", "ppo/variants", "search/budgets", "search/outside", "search/strength", "variants"),
