@@ -17,6 +17,7 @@ def rows_of_bots(rows: Sequence[Row]) -> list[Row]:
     result = tournament_of(found["tournament"])
     simple, speeds = against_simple(found["tournament"]), by(found["bot-speed"], "bot")
     learned = by([row for row in found["exploit"] if row["start"] == "random"], "bot")
+    searched = by(found["exploit-search"], "bot")
     lines = []
     for mean, name in sorted(zip(result.mean_win_rates, result.bots, strict=True), reverse=True):
         if name not in VARIANTS:
@@ -25,6 +26,7 @@ def rows_of_bots(rows: Sequence[Row]) -> list[Row]:
                 | {"bot": name, "opponent": name, "mean": 100 * mean}
                 | {"time": microseconds(speeds[name]["median"]) if name in speeds else ""}
                 | {"learned": interval(learned.get(name, {}), ".1f")}
+                | {"searched": interval(searched.get(name, {}), ".1f")}
             )
     return lines
 

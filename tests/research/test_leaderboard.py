@@ -55,6 +55,7 @@ PARTS_ROWS = {
     "tournament": tournament(),
     "bot-speed": SPEEDS,
     "exploit": EXPLOITS,
+    "exploit-search": [exploited("simple", 70.0)],
 }
 
 
@@ -72,17 +73,17 @@ def lines(rows: list[dict]) -> list[str]:
 
 def test_table_is_sorted_by_games_won_with_each_bots_figures():
     assert lines(rows_of(PARTS_ROWS)) == [
-        "| `policy` |  | 65.0 | 70.0 (63.0 to 76.0) | 14 | 40.0 (39.0 to 41.0) |",
-        "| `utility` | yes | 60.0 | 80.0 (74.0 to 85.0) |  |  |",
-        "| `simple` |  | 25.0 |  | 0.077 | 80.0 (79.0 to 81.0) |",
+        "| `policy` |  | 65.0 | 70.0 (63.0 to 76.0) | 14 | 40.0 (39.0 to 41.0) |  |",
+        "| `utility` | yes | 60.0 | 80.0 (74.0 to 85.0) |  |  |  |",
+        "| `simple` |  | 25.0 |  | 0.077 | 80.0 (79.0 to 81.0) | 70.0 (69.0 to 71.0) |",
     ]
 
 
 def test_unmeasured_cells_are_empty():
     assert lines(rows_of({"tournament": tournament()})) == [
-        "| `policy` |  | 65.0 | 70.0 (63.0 to 76.0) |  |  |",
-        "| `utility` | yes | 60.0 | 80.0 (74.0 to 85.0) |  |  |",
-        "| `simple` |  | 25.0 |  |  |  |",
+        "| `policy` |  | 65.0 | 70.0 (63.0 to 76.0) |  |  |  |",
+        "| `utility` | yes | 60.0 | 80.0 (74.0 to 85.0) |  |  |  |",
+        "| `simple` |  | 25.0 |  |  |  |  |",
     ]
 
 
@@ -121,13 +122,15 @@ def test_page_lists_sources_and_missing_parts(tmp_path):
         games=2000,
     )
     made = page(tmp_path).splitlines()
-    assert made[-5:-2] == [
+    assert made[-6:-2] == [
         "[`python -m research run tournament`](data/tournament.md), 2,000 games per match, seed 0  ",
         "[`python -m research run bot-speed`](data/bot-speed.md), seed 0  ",
-        "Not measured yet: `python -m research run exploit`.",
+        "Not measured yet: `python -m research run exploit`.  ",
+        "Not measured yet: `python -m research run exploit-search`.",
     ]
-    assert "| `policy` |  | 65.0 | 70.0 (63.0 to 76.0) | 14 |  |" in made
+    assert "| `policy` |  | 65.0 | 70.0 (63.0 to 76.0) | 14 |  |  |" in made
     store(tmp_path, "exploit", EXPLOITS)
+    store(tmp_path, "exploit-search", EXPLOITS[:1])
     assert "Not measured yet" not in page(tmp_path)
 
 
