@@ -92,8 +92,8 @@ def train_learner(run: Run, bot: str, cards: int) -> Agent:
 
     decisions = run.size(DECISIONS, 2000)
     settings = settings_against(bot, Path("unused"), total_timesteps=decisions, seed=run.seed + 1, workers=1)
-    rules, small = (DECKS[cards].text,), {"num_envs": 256, "num_minibatches": 16, "ent_coef": 0.01}
-    settings = replace(settings, match_reward=False, rules=rules, **small)
+    settings = replace(settings, num_envs=256, num_minibatches=16, ent_coef=0.01, match_reward=False)
+    settings.rules = (DECKS[cards].text,)
     learner, _ = learn(Learner, settings)
     trained = CandidatePolicyBot(learner.network.eval())
     trained.name = f"learner against {bot}"
