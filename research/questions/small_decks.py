@@ -17,6 +17,7 @@ import numpy as np
 
 from gin_env import agents
 from gin_env.agents import Agent
+from gin_env.game.rules import Rules
 from research.reproduce.experiment import Run
 from research.reproduce.tables import Row
 from research.small_games import expected_value, exploitability
@@ -37,7 +38,8 @@ AFTERWARDS = "simple"
 
 def measure_small_decks(run: Run, cards: int) -> list[Row]:
     """Measure every quick bot, and `SLOW`, in a deck of this many cards."""
-    tree = GinTree(DECKS[cards])
+    rules = DECKS[min(DECKS) if run.quick else cards]
+    tree = GinTree(rules)
     afterwards = bot_vector(tree, agents.make(AFTERWARDS))
     rows = []
     for bot in [*run.some(agents.quick_names(), 3)[run.quick :], *(() if run.quick else (SLOW,))]:
@@ -50,7 +52,7 @@ def measure_small_decks(run: Run, cards: int) -> list[Row]:
         if bot == SLOW:
             continue
         reached = reachable(tree, strategy)
-        learned = bot_vector(tree, train_learner(run, bot, cards), 1, reached)
+        learned = bot_vector(tree, train_learner(run, bot, rules), 1, reached)
         row["ppo"] = value_against(tree, strategy, learned)
         found = bot_vector(tree, search_response(run, bot), 1, reached)
         row["search"] = value_against(tree, strategy, found)
@@ -83,7 +85,7 @@ def value_against(tree: GinTree, strategy: np.ndarray, response: np.ndarray) -> 
     return sum(values) / 2
 
 
-def train_learner(run: Run, bot: str, cards: int) -> Agent:
+def train_learner(run: Run, bot: str, rules: Rules) -> Agent:
     """Return a policy that was trained by PPO against one bot in a small deck."""
     from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
     from gin_env.training.exploiter import settings_against
@@ -93,7 +95,7 @@ def train_learner(run: Run, bot: str, cards: int) -> Agent:
     decisions = run.size(DECISIONS, 2000)
     settings = settings_against(bot, Path("unused"), total_timesteps=decisions, seed=run.seed + 1, workers=1)
     settings = replace(settings, num_envs=256, num_minibatches=16, ent_coef=0.01, match_reward=False)
-    settings.rules = (DECKS[cards].text,)
+    settings.rules = (rules.text,)
     learner, _ = learn(Learner, settings)
     trained = CandidatePolicyBot(learner.network.eval())
     trained.name = f"learner against {bot}"

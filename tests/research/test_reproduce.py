@@ -41,7 +41,7 @@ HOMES = (pages.RESULTS, Path("results"))
 """Folders of the results, in this commit and in older ones."""
 IN_THE_SUITE = ("002/late-knock", "001/figure-2", "002/figure-7", "control-bots")
 """Experiments that run in seconds; `make test-long` runs the others."""
-WITHOUT_BOTS = ("ladder/8", "ladder/9")
+WITHOUT_BOTS = ("ladder/8", "ladder/9", "ladder/10")
 """Experiments in which only what they train plays."""
 
 
