@@ -72,6 +72,8 @@ FIRST_GAMES = 20
 """Number of games against each opponent in the first round."""
 SLOW = 500.0
 """Microseconds of a decision from which measuring luck takes less time than it saves."""
+VERY_SLOW = 200_000.0
+"""The same for measuring it by rollouts too."""
 MAX_GAMES = 100_000
 """Maximum number of games against each opponent."""
 _SLOPE = np.log(10) / 400  # of Elo's logistic curve
@@ -225,7 +227,7 @@ def benchmark(
     protocol: str = CURRENT,
     progress: bool | Callable[[BenchmarkResult], object] = False,
     log: MatchLog | None = None,
-    luck: bool | None = None,
+    luck: bool | Literal["rollouts"] | None = None,
     workers: int | Literal["all"] | Workers = 1,
 ) -> BenchmarkResult:
     """Rate an agent.
@@ -242,7 +244,7 @@ def benchmark(
     progress : True prints a line after each round of games. A function is called with the result so far.
     log : stores each finished match; a match that it already holds is not played again.
     luck : whether to measure the luck of the cards, see `play_match`; by default if a decision takes longer
-        than `SLOW` microseconds, and PyTorch is installed.
+        than `SLOW` microseconds, by rollouts too if longer than `VERY_SLOW`, and PyTorch is installed.
     workers : number of worker processes, or `Workers`, see `play_match`. The result does not depend on them
         unless `minutes` ends it.
 
@@ -261,7 +263,8 @@ def benchmark(
     logged = logged_name(agent, player.name)
     began = time.monotonic()
     result = BenchmarkResult(protocol, player.name, seed, (), (), decision_time(player), 0.0)
-    luck = result.microseconds > SLOW and has_torch() if luck is None else luck
+    if luck is None and has_torch():
+        luck = "rollouts" if result.microseconds > VERY_SLOW else result.microseconds > SLOW
     played, number, new = 0, 0, min(FIRST_GAMES, limit)
     with opened(workers) as crew:
         named = player if crew.here else agent

@@ -9,15 +9,16 @@ programs call the result luck-adjusted.
 
 The value is that of `gin_env.matches.open_value`, which sees all cards: in points, and in whole games in the
 probability of winning from the scores after the hand. What its sum leaves is fitted by least squares to the
-luck in each part of the hand and to three simple measures of it, all of mean 0 as well. The coefficients for
-a deal come from the other deals, which keeps the mean as it is.
+luck in each part of the hand, to three simple measures of it and, for slow players, to the luck by rollouts
+(`gin_env.matches.rolled_luck`), all of mean 0 as well. The coefficients for a deal come from the other deals,
+which keeps the mean as it is.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,7 @@ CHANCE = np.dtype(
         ("turn", np.uint8),
         ("knock_limit", np.int8),
         ("scores", np.int16, 2),  # of the player to move, and the other
+        ("rolled", np.float64, 2),  # luck of a draw by rollouts, in points and in games won; 0 without them
     ]
 )
 """A card from the stock or a deal, as the player to move and the result of the match see it."""
@@ -57,12 +59,12 @@ TURNS = np.array([6, 12, 18])
 _PARTS = len(TURNS) + 1
 NUM_SUMMED = 1 + 2 * _PARTS
 """Luck by the value: of the deals, of a's draws in each part of the hand, and of b's."""
-NUM_TERMS = NUM_SUMMED + 2 * 3
-"""Then the luck of a's and of b's draws by deadwood, knock and gin alone."""
+NUM_TERMS = NUM_SUMMED + 2 * 3 + 2
+"""Then the luck of a's and of b's draws by deadwood, knock and gin alone, and by rollouts."""
 LUCK = np.dtype([("points", np.float64, NUM_TERMS), ("wins", np.float64, NUM_TERMS)])
 """The luck of bot a in both games of a deal, in points and in games won."""
-_SWAPPED = [0, *range(1 + _PARTS, NUM_SUMMED), *range(1, 1 + _PARTS), *range(NUM_SUMMED + 3, NUM_TERMS)]
-_SWAPPED += range(NUM_SUMMED, NUM_SUMMED + 3)
+_SWAPPED = [0, *range(1 + _PARTS, NUM_SUMMED), *range(1, 1 + _PARTS), *range(NUM_SUMMED + 3, NUM_TERMS - 2)]
+_SWAPPED += [*range(NUM_SUMMED, NUM_SUMMED + 3), NUM_TERMS - 1, NUM_TERMS - 2]
 """The terms in the order that exchanges the bots."""
 FOLDS = 10
 PRIOR_DEALS = 50
@@ -71,10 +73,12 @@ _TOGETHER = 2000
 """Number of draws whose alternatives are evaluated together."""
 
 
-def chance_of(state: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+def chance_of(
+    state: np.ndarray, numbers: np.ndarray, roll: Callable[[np.ndarray], np.ndarray] | None = None
+) -> np.ndarray:
     """Return `CHANCE` records (k,) of the `STATE` records (n,) after a deal or a draw from the stock.
 
-    `numbers`, int64 (n,), are the games' numbers in the match.
+    `numbers`, int64 (n,), are the games' numbers in the match. `roll` returns `luck_by_rollouts` of draws.
     """
     public = state["public"]
     length = public["history_length"].astype(np.int64)
@@ -96,7 +100,17 @@ def chance_of(state: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         found[name] = public[name]
     found["scores"][:, 0] = public["scores"][each, mover]
     found["scores"][:, 1] = public["scores"][each, 1 - mover]
+    if roll is not None and drew.any():
+        found["rolled"][drew] = roll(state[drew])
     return found
+
+
+def odds_of(value: OpenValue, rules: Rules, whole_game: bool) -> np.ndarray:
+    """Return `chances_to_win` what is won: the game, or with ``whole_game=False`` the hand."""
+    if not whole_game:
+        return np.array([[0.5, 0.0], [1.0, 0.5]])
+    points = np.abs(np.rint(value.points.numpy()).astype(np.int64))
+    return chances_to_win(np.bincount(points, value.at_deal.numpy()), rules.target_score)
 
 
 def luck_of_deals(
@@ -108,10 +122,7 @@ def luck_of_deals(
     """
     luck = np.zeros(num_deals, LUCK)
     points = np.rint(value.points.numpy()).astype(np.int64)
-    if whole_game:
-        chances = chances_to_win(np.bincount(np.abs(points), value.at_deal.numpy()), rules.target_score)
-    else:
-        chances = np.array([[0.5, 0.0], [1.0, 0.5]])
+    chances = odds_of(value, rules, whole_game)
     for part in np.array_split(found, max(len(found) // _TOGETHER, 1)):
         part["pile"] |= np.int64(FULL_DECK ^ rules.deck_mask)  # a card that the deck lacks is never drawn
         own, other = part["scores"].astype(np.int64).T[:, :, None]
@@ -155,6 +166,7 @@ def _luck_of_drawing(draws: np.ndarray, worth: np.ndarray, value: OpenValue) -> 
     stake = worth[:, -1] - worth[:, 0]  # what the largest hand is worth
     for index, measure in enumerate(luck[:, 2:].T):
         yield NUM_SUMMED + 3 * other_player + index, (measure, measure * stake)
+    yield NUM_TERMS - 2 + other_player, (draws["rolled"][:, 0], draws["rolled"][:, 1])
 
 
 def _with_every_card(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -26,7 +26,8 @@ from gin_env.agents.turns import play_bot, play_seated, play_turns
 from gin_env.batch import Episode, Games
 from gin_env.game.rules import Rules
 from gin_env.game.state import BIG_GIN, GIN, UNDERCUT, VOID
-from gin_env.matches.luck import LUCK, chance_of, luck_of_deals
+from gin_env.matches.luck import LUCK, chance_of, luck_of_deals, odds_of
+from gin_env.matches.rolled_luck import luck_by_rollouts
 from gin_env.records import GameRecord, Player, RecordedGames
 from gin_env.support.workers import Workers
 
@@ -100,6 +101,8 @@ class MatchSetting:
     """The players named in the records; None if nothing is recorded."""
     luck: bool = False
     """Whether `Tally.luck` is filled, see `gin_env.matches.luck`."""
+    rollouts: bool = False
+    """Whether it contains the luck of draws by rollouts."""
 
 
 def play_games(
@@ -132,6 +135,14 @@ def play_games(
     chances: list[np.ndarray] = []
     step_by_step = keep is not None or setting.luck
     play = play_bot if step_by_step else partial(play_turns, both_seats=same)
+    value = roll = None
+    if setting.luck:
+        from gin_env.matches.open_value import packaged_value
+
+        value = packaged_value()
+        if setting.rollouts:
+            odds = odds_of(value, games.rules, games.whole_game)
+            roll = partial(luck_by_rollouts, rules=games.rules, chances=odds)
     positions = np.empty(size, np.int64)  # in `order`, of the game at each place of the batch
 
     def start(places: np.ndarray, num_started: int) -> None:
@@ -144,7 +155,7 @@ def play_games(
 
     def note_chance(places: np.ndarray) -> None:
         if setting.luck:
-            chances.append(chance_of(games.state[places], shard_index[positions[places]]))
+            chances.append(chance_of(games.state[places], shard_index[positions[places]], roll))
 
     running, num_started = games.everyone, size
     start(running, 0)
@@ -172,11 +183,9 @@ def play_games(
             start(free, num_started)
             num_started += len(free)
         running = running[~games.done[running]]
-    if setting.luck:
-        from gin_env.matches.open_value import packaged_value
-
+    if value is not None:
         found = np.concatenate(chances)
-        tally.luck = luck_of_deals(found, len(deals), games.rules, games.whole_game, packaged_value())
+        tally.luck = luck_of_deals(found, len(deals), games.rules, games.whole_game, value)
     return tally, deals
 
 

@@ -3,19 +3,22 @@
 ``luck/variance`` measures the share of the variance over deals that `gin_env.matches.luck` takes away, on top
 of what playing each deal from both seats already took. ``luck/mean`` measures the mean of the luck, which
 must be 0, between many bots and under every preset of the rules, and how often the 95 % interval of a short
-match contains the value of all matches together.
+match contains the value of all matches together. ``luck/rollouts`` measures what the luck by rollouts
+(`gin_env.matches.rolled_luck`) adds to that by the network.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from gin_env.game.rules import PRESETS
-from gin_env.matches.luck import NUM_SUMMED, adjusted_ratio, without_luck
+from gin_env.matches.luck import NUM_SUMMED, NUM_TERMS, adjusted_ratio, without_luck
 from gin_env.matches.matches import MatchResult, play_match
+from gin_env.matches.rolled_luck import ROLLOUTS
 from gin_env.support.plots import new_figure, save_figure
 from research.reproduce.experiment import Run, match_row, percent, ratio_row
 from research.reproduce.tables import Row
@@ -27,6 +30,9 @@ PAIRS = (
     ("search:samples=48", "policy", 400),
 )
 """Two bots and their number of games."""
+ROLLED_PAIRS, ROLLED_HANDS = tuple((a, b) for a, b, _ in PAIRS if b != "cfr-plus"), 400
+ROLLED = slice(NUM_TERMS - 2, NUM_TERMS)
+"""Terms of the luck by rollouts."""
 OPPONENTS = ("simple", "gold-standard", "utility", "tonic", "cfr-plus", "marjj", "generation", "policy-1")
 MEAN_HANDS = 8000
 SHORT_MATCHES, SHORT_DEALS = 400, 50
@@ -60,6 +66,29 @@ def saved_row(match: MatchResult, unit: str, results: np.ndarray, counts: np.nda
     saved = adjusted_ratio(results, counts, match.luck[unit]).saved
     name = f"{unit}_without_luck"
     return ratio_row(cleared, counts, name=name) | {f"{unit}_saved": percent(saved)}
+
+
+def measure_rollouts(run: Run) -> list[Row]:
+    """Measure the variance of the lead in single hands that the network, rollouts and both take away."""
+    rows = []
+    for a, b in run.some(ROLLED_PAIRS, 1):
+        run.used(a, b)
+        run.say(f"{a} against {b}")
+        hands, began = run.size(ROLLED_HANDS, 16), time.process_time()
+        play_match(a, b, hands, run.seed, episode="hand", luck=True)
+        between = time.process_time()
+        match = play_match(a, b, hands, run.seed, episode="hand", luck="rollouts")
+        seconds = time.process_time() - between - (between - began)
+        assert match.luck is not None
+        points, luck = match.each_deal()["points"], match.luck["points"]
+        lead = (points[:, 0] - points[:, 1]).astype(float)
+        ones, network, rolled = np.ones(len(lead)), luck.copy(), luck.copy()
+        network[:, ROLLED], rolled[:, : ROLLED.start] = 0, 0
+        terms = {"network": network, "rolled": rolled, "both": luck}
+        saved = {name: percent(adjusted_ratio(lead, ones, each).saved) for name, each in terms.items()}
+        about = {"bot": a, "opponent": b, "rollouts": ROLLOUTS, "hands": match.games}
+        rows.append(about | saved | {"seconds_a_hand": round(seconds / hands, 2)})
+    return rows
 
 
 def measure_mean(run: Run) -> list[Row]:
