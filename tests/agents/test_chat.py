@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from gin_env import agents, play_match, records
 from gin_env.cli import app
+from gin_env.matches import rolled_luck
 
 chat = pytest.importorskip("gin_env.agents.chat")
 
@@ -27,6 +28,11 @@ def url():
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+@pytest.fixture(autouse=True)
+def few_rollouts(monkeypatch):
+    monkeypatch.setattr(rolled_luck, "ROLLOUTS", 1)
 
 
 def run(*arguments):
@@ -136,7 +142,8 @@ def test_unknown_model_and_dead_server_are_connection_errors(url):
         play_match(chat.ChatBot("unknown", url), "simple", 2, 1, episode="hand")
 
 
-def test_counts_of_the_examples_are_current(url):
+def test_counts_of_the_examples_are_current(url, monkeypatch):
+    monkeypatch.undo()  # the page shows the match with all rollouts
     page = EXAMPLES / "language_models" / "README.md"
     shown = page.read_text().split("<!-- match -->\n")[1].split("<!-- end -->")[0]
     output = run(f"chat:hasty@{url}", "simple", "--games", 10, "--hands", "--seed", 1)

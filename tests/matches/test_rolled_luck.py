@@ -96,5 +96,6 @@ def test_slow_bots_have_rollouts_by_default(monkeypatch):
     bot = agents.make("simple")
     bot.slow = True
     assert play_match(bot, "tonic", 4, seed=5, episode="hand").luck["points"][:, ROLLED].any()
+    assert play_match(bot, "tonic", 4, seed=5, episode="hand", luck=False).luck is None
     with pytest.raises(ValueError, match="luck must be True, False or 'rollouts', not 'rollout'"):
         play_match("simple", "tonic", 2, luck="rollout")
