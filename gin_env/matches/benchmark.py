@@ -72,7 +72,7 @@ FIRST_GAMES = 20
 """Number of games against each opponent in the first round."""
 SLOW = 500.0
 """Microseconds of a decision from which measuring luck takes less time than it saves."""
-VERY_SLOW = 200_000.0
+VERY_SLOW = 700_000.0
 """The same for measuring it by rollouts too."""
 MAX_GAMES = 100_000
 """Maximum number of games against each opponent."""
