@@ -45,7 +45,7 @@ def small_rules(ranks: int, suits: int) -> Rules:
 
 TINY = small_rules(4, 2)
 DECKS = {8: TINY, 9: small_rules(3, 3), 10: small_rules(5, 2)}
-"""Rules by the number of cards. The trees have 104,961 and 1,432,801 nodes."""
+"""Rules by the number of cards. The trees have 104,961, 1,432,801 and 6,165,601 nodes."""
 
 
 class SmallGin:
