@@ -189,6 +189,30 @@ def test_next_round_has_the_games_that_are_needed(played, precision, limit, seco
     assert module._next_games(so_far, played, precision, limit, seconds) == expected
 
 
+@pytest.mark.parametrize(
+    ("microseconds", "given", "expected"),
+    [
+        (400, None, False),
+        (600, None, True),
+        (700_001, None, "rollouts"),
+        (700_001, False, False),
+        (9, True, True),
+    ],
+)
+def test_luck_is_measured_where_it_takes_less_time_than_it_saves(monkeypatch, microseconds, given, expected):
+    pytest.importorskip("torch")
+    used = []
+
+    def play(*names, luck, **options):
+        used.append(luck)
+        return play_match(*names, **options)
+
+    monkeypatch.setattr(module, "decision_time", lambda _: float(microseconds))
+    monkeypatch.setattr(module, "play_match", play)
+    benchmark("simple", games=2, seed=1, luck=given)
+    assert set(used) == {expected}
+
+
 def test_luck_is_taken_out_of_all_rounds(monkeypatch):
     monkeypatch.setattr(module, "FIRST_GAMES", 2)
     result = benchmark("simple", games=4, seed=1, luck=True)
