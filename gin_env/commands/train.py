@@ -100,7 +100,7 @@ def exploit(
     check_folder(folder)
     if bot.startswith("process:"):
         typer.echo("a program decides one position at a time, so this will be slow", err=True)
-        agents.make(bot, programs=True)  # raises before the folder is made
+    agents.make(bot, programs=True)  # raises before the folder is made
     again = f"gin-rummy exploit {shlex.quote(bot)} --run {shlex.quote(str(folder))} --resume"
     again += f" --minutes {minutes:g}" if decisions is None else f" --decisions {decisions}"
     again += f" --workers {workers} --games {games}"

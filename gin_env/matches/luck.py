@@ -59,12 +59,13 @@ TURNS = np.array([6, 12, 18])
 _PARTS = len(TURNS) + 1
 NUM_SUMMED = 1 + 2 * _PARTS
 """Luck by the value: of the deals, of a's draws in each part of the hand, and of b's."""
-NUM_TERMS = NUM_SUMMED + 2 * 3 + 2
-"""Then the luck of a's and of b's draws by deadwood, knock and gin alone, and by rollouts."""
+ROLLED = slice(NUM_SUMMED + 2 * 3, NUM_SUMMED + 2 * 3 + 2)
+"""Luck of a's and of b's draws by rollouts, after that by deadwood, knock and gin alone."""
+NUM_TERMS = ROLLED.stop
 LUCK = np.dtype([("points", np.float64, NUM_TERMS), ("wins", np.float64, NUM_TERMS)])
 """The luck of bot a in both games of a deal, in points and in games won."""
-_SWAPPED = [0, *range(1 + _PARTS, NUM_SUMMED), *range(1, 1 + _PARTS), *range(NUM_SUMMED + 3, NUM_TERMS - 2)]
-_SWAPPED += [*range(NUM_SUMMED, NUM_SUMMED + 3), NUM_TERMS - 1, NUM_TERMS - 2]
+_SWAPPED = [0, *range(1 + _PARTS, NUM_SUMMED), *range(1, 1 + _PARTS), *range(NUM_SUMMED + 3, ROLLED.start)]
+_SWAPPED += [*range(NUM_SUMMED, NUM_SUMMED + 3), ROLLED.start + 1, ROLLED.start]
 """The terms in the order that exchanges the bots."""
 FOLDS = 10
 PRIOR_DEALS = 50
@@ -166,7 +167,7 @@ def _luck_of_drawing(draws: np.ndarray, worth: np.ndarray, value: OpenValue) -> 
     stake = worth[:, -1] - worth[:, 0]  # what the largest hand is worth
     for index, measure in enumerate(luck[:, 2:].T):
         yield NUM_SUMMED + 3 * other_player + index, (measure, measure * stake)
-    yield NUM_TERMS - 2 + other_player, (draws["rolled"][:, 0], draws["rolled"][:, 1])
+    yield ROLLED.start + other_player, (draws["rolled"][:, 0], draws["rolled"][:, 1])
 
 
 def _with_every_card(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -8,14 +8,19 @@ network.
 
 from __future__ import annotations
 
+from functools import cache
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from gin_env import agents
-from gin_env.agents.turns import play_turns
+from gin_env.agents.search.belief import points_of_hand
 from gin_env.batch import Games
 from gin_env.game.cards import NUM_CARDS
 from gin_env.game.match_odds import chances_after
-from gin_env.game.rules import Rules
+from gin_env.game.rules import MAX_TURNS, Rules
+
+if TYPE_CHECKING:
+    from gin_env.agents.search.rollouts import RolloutPlayers
 
 PLAYER = "policy-1"
 """The bot that plays the rollouts."""
@@ -79,14 +84,19 @@ def with_other_stock(states: np.ndarray, numbers: np.ndarray, deck_size: int) ->
     return shuffled
 
 
+@cache
+def _players() -> RolloutPlayers:
+    """Return the compiled players of the rollouts. Raises ImportError without torch."""
+    from gin_env.agents.policies.candidate_network import find_policy_of_games
+    from gin_env.agents.search.rollouts import RolloutPlayers
+
+    return RolloutPlayers(find_policy_of_games(PLAYER), None)
+
+
 def _play_on(states: np.ndarray, rules: Rules) -> np.ndarray:
     """Return the points of player 0 after `PLAYER` has played each hand to its end: int64 (n,)."""
-    games, bot = Games(len(states), rules, episode="hand"), agents.make(PLAYER)
-    games.start(seed=0)
+    games = Games(len(states), rules, episode="hand")
     games.state[:] = states
-    running = games.everyone
-    while len(running):
-        play_turns(games, bot, running, both_seats=True)
-        running = running[~games.done[running]]
-    public = games.state["public"]
-    return np.choose(public["winner"] + 1, [0, 1, -1]) * public["points"].astype(np.int64)
+    games.done[:] = False
+    _players().roll_out(games, 0, MAX_TURNS)
+    return points_of_hand(games)

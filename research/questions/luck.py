@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from gin_env.game.rules import PRESETS
-from gin_env.matches.luck import NUM_SUMMED, NUM_TERMS, adjusted_ratio, without_luck
+from gin_env.matches.luck import NUM_SUMMED, ROLLED, adjusted_ratio, without_luck
 from gin_env.matches.matches import MatchResult, play_match
 from gin_env.matches.rolled_luck import ROLLOUTS
 from gin_env.support.plots import new_figure, save_figure
@@ -31,8 +31,6 @@ PAIRS = (
 )
 """Two bots and their number of games."""
 ROLLED_PAIRS, ROLLED_HANDS = tuple((a, b) for a, b, _ in PAIRS if b != "cfr-plus"), 400
-ROLLED = slice(NUM_TERMS - 2, NUM_TERMS)
-"""Terms of the luck by rollouts."""
 OPPONENTS = ("simple", "gold-standard", "utility", "tonic", "cfr-plus", "marjj", "generation", "policy-1")
 MEAN_HANDS = 8000
 SHORT_MATCHES, SHORT_DEALS = 400, 50

@@ -10,12 +10,11 @@ from gin_env.agents.turns import play_bot
 from gin_env.batch import Games
 from gin_env.game.rules import Rules
 from gin_env.matches import rolled_luck
-from gin_env.matches.luck import NUM_TERMS, odds_of
+from gin_env.matches.luck import ROLLED, odds_of
 from gin_env.matches.matches import play_match
 from gin_env.matches.open_value import packaged_value
 from gin_env.matches.rolled_luck import luck_by_rollouts, with_every_card, with_other_stock
 
-ROLLED = slice(NUM_TERMS - 2, NUM_TERMS)
 SMALL = Rules.parse("ranks=7,hand_size=7")
 
 
