@@ -400,10 +400,10 @@ def play_match(
     seed = fresh_seed() if seed is None else check_seed(seed)
     games = check_games(games)
     rules = Games(1, rules, episode).rules
-    slow = any(getattr(bot, "slow", False) is True for bot in bots)
     if luck not in (None, False, True, "rollouts"):
         raise ValueError(f"luck must be True, False or 'rollouts', not {luck!r}")
-    luck = slow and has_torch() if luck is None else luck
+    if any(getattr(bot, "slow", False) is True for bot in bots) and (has_torch() if luck is None else luck):
+        luck = "rollouts"  # decisions of slow bots take longer
     tally = Tally(games // 2)
     order = np.random.default_rng(seed).permutation(games)
     with ExitStack() as stack:
@@ -411,9 +411,7 @@ def play_match(
         if record is not None:
             players, keep = stack.enter_context(match_recording(record, (a, b), bots))
         report = stack.enter_context(match_progress(progress, games, episode))
-        setting = MatchSetting(
-            seed, episode, rules, BATCH_SIZE, players, bool(luck), luck == "rollouts" or slow
-        )
+        setting = MatchSetting(seed, episode, rules, BATCH_SIZE, players, luck or False)
         crew = stack.enter_context(opened(workers))
         parts = split_deals(order) if any(map(may_remember, bots)) else (order,)
         if crew.here:

@@ -49,8 +49,7 @@ def luck_by_rollouts(draws: np.ndarray, rules: Rules, chances: np.ndarray) -> np
 
 def _random_of(draw: np.ndarray) -> np.random.Generator:
     """Return random numbers that are determined by the deal and the actions before this draw."""
-    public = draw["public"]
-    key = draw["hidden"]["deal_key"], public["hand_number"], public["history_length"]
+    key = draw["hidden"]["deal_key"], draw["public"]["hand_number"], draw["public"]["history_length"]
     return np.random.default_rng([int(each) for each in key])
 
 
@@ -72,15 +71,13 @@ def with_every_card(draws: np.ndarray, deck_size: int) -> tuple[np.ndarray, np.n
 
 
 def with_other_stock(states: np.ndarray, numbers: np.ndarray, deck_size: int) -> np.ndarray:
-    """Return the states with the rest of their stock in the order of numbers (n, NUM_CARDS) of the cards."""
-    shuffled, places = states.copy(), np.arange(NUM_CARDS)
-    deck = states["hidden"]["deck"]
-    from_stock = places >= deck_size - states["public"]["stock_left"].astype(np.int64)[:, None]
-    from_stock &= places < deck_size
-    rank = np.where(places < deck_size, -1.0, 1.0)  # before and after the stock, which has numbers in [0, 1)
-    rank = np.where(from_stock, np.take_along_axis(numbers, deck.astype(np.int64), axis=1), rank)
-    order = np.argsort(rank, axis=1, kind="stable")
-    shuffled["hidden"]["deck"] = np.take_along_axis(deck, order, axis=1)
+    """Return the states with their stock in the order of `numbers`, (n, 52) in [0, 1) by card."""
+    shuffled = states.copy()
+    deck = shuffled["hidden"]["deck"][:, :deck_size]
+    first = deck_size - states["public"]["stock_left"].astype(np.int64)[:, None]
+    of_places = np.take_along_axis(numbers, deck.astype(np.int64), axis=1)
+    order = np.argsort(np.where(np.arange(deck_size) < first, -1, of_places), axis=1, kind="stable")
+    deck[:] = np.take_along_axis(deck, order, axis=1)
     return shuffled
 
 

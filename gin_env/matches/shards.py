@@ -15,6 +15,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import count
+from typing import Literal
 
 import numpy as np
 
@@ -99,10 +100,8 @@ class MatchSetting:
     """Maximum number of games played at the same time."""
     players: tuple[Player, Player] | None = None
     """The players named in the records; None if nothing is recorded."""
-    luck: bool = False
-    """Whether `Tally.luck` is filled, see `gin_env.matches.luck`."""
-    rollouts: bool = False
-    """Whether it contains the luck of draws by rollouts."""
+    luck: bool | Literal["rollouts"] = False
+    """Whether `Tally.luck` is filled, see `gin_env.matches.luck`, and whether also by rollouts."""
 
 
 def play_games(
@@ -140,7 +139,7 @@ def play_games(
         from gin_env.matches.open_value import packaged_value
 
         value = packaged_value()
-        if setting.rollouts:
+        if setting.luck == "rollouts":
             odds = odds_of(value, games.rules, games.whole_game)
             roll = partial(luck_by_rollouts, rules=games.rules, chances=odds)
     positions = np.empty(size, np.int64)  # in `order`, of the game at each place of the batch

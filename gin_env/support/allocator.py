@@ -7,7 +7,6 @@ import sys
 
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3
 """Options of glibc's mallopt; every version accepts 32 MB as the threshold for mmap, and no more."""
-_MEGABYTE = 2**20
 
 
 def keep_freed_memory() -> bool:
@@ -18,5 +17,5 @@ def keep_freed_memory() -> bool:
     Only glibc on Linux supports this; on other systems nothing changes.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform.startswith("linux") else None
-    sizes = {_MMAP_THRESHOLD: 32 * _MEGABYTE, _TRIM_THRESHOLD: 2**31 - 1, _TOP_PAD: 64 * _MEGABYTE}
+    sizes = {_MMAP_THRESHOLD: 32 << 20, _TRIM_THRESHOLD: 2**31 - 1, _TOP_PAD: 64 << 20}
     return mallopt is not None and all(mallopt(*option) == 1 for option in sizes.items())

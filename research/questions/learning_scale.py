@@ -66,16 +66,21 @@ class TimedLearner(Learner):
         return {name: round(100 * part / total, 1) for name, part in parts.items()}
 
 
-def learn(settings: PPOSettings, ranks: Ranks) -> Row:
-    """Return the decisions learned per second by all ranks and where rank 0 spends its time."""
+def warm_up(learner: Learner) -> None:
+    """Begin the games and take three updates, each followed by a past self."""
     torch.set_num_threads(1)
     keep_freed_memory()
-    learner = TimedLearner(settings, ranks)
     learner.begin()
     for _ in range(3):
         learner.collect()
         learner.update(1.0)
         learner.add_past_self()
+
+
+def learn(settings: PPOSettings, ranks: Ranks) -> Row:
+    """Return the decisions learned per second by all ranks and where rank 0 spends its time."""
+    learner = TimedLearner(settings, ranks)
+    warm_up(learner)
     ranks.sum(np.zeros(1))  # wait for all
     learner.seconds.clear()
     begun, learned = time.perf_counter(), 0
@@ -83,14 +88,8 @@ def learn(settings: PPOSettings, ranks: Ranks) -> Row:
         learner.collect()
         learned += learner.update(1.0)[0]
     rate = round(learned / (time.perf_counter() - begun))
-    games = settings.num_envs // ranks.size
-    return {
-        "device": settings.device,
-        "ranks": ranks.size,
-        "games": games,
-        "learned": rate,
-        **learner.shares(),
-    }
+    size = {"device": settings.device, "ranks": ranks.size, "games": settings.num_envs // ranks.size}
+    return size | {"learned": rate} | learner.shares()
 
 
 def measure_scale(run: Run) -> list[Row]:

@@ -30,6 +30,7 @@ from gin_env.training.learner import Learner
 from gin_env.training.ranks import Ranks, launch
 from gin_env.training.settings import PPOSettings
 from gin_env.wrappers.sb3 import GinRummyVecEnv
+from research.questions.learning_scale import warm_up
 from research.reproduce.experiment import Run
 from research.reproduce.tables import Row
 
@@ -47,14 +48,8 @@ Rates = dict[str, float]
 
 def collect_and_learn(settings: PPOSettings, ranks: Ranks) -> Rates:
     """Return the decisions collected and learned per second by all ranks, after three warm-up updates."""
-    torch.set_num_threads(1)
-    keep_freed_memory()
     learner = Learner(settings, ranks)
-    learner.begin()
-    for _ in range(3):
-        learner.collect()
-        learner.update(1.0)
-        learner.add_past_self()
+    warm_up(learner)
     collected, learned, seconds = 0.0, 0, [0.0, 0.0]
     for _ in range(UPDATES):
         started = time.perf_counter()
