@@ -123,10 +123,7 @@ class PPORun:
             self.save()
 
     def learn(self) -> dict[str, float]:
-        """Collect a rollout, learn from it, and return the values to log.
-
-        The minutes of a session begin at the end of its first update, which compiles the kernels.
-        """
+        """Collect a rollout, learn from it, and return the values to log."""
         learner, settings, progress = self.learner, self.settings, self.progress
         learner.collect()
         num_decisions, log = learner.update(1 - self.share)
@@ -134,9 +131,6 @@ class PPORun:
         progress.updates += 1
         if settings.past_share and progress.updates % settings.snapshot_every == 0:
             learner.add_past_self()
-        if self._minutes_before is not None:
-            self._start_clock(self._minutes_before)
-            self._minutes_before = None
         return log | learner.league.log()
 
     def _start_clock(self, minutes: float) -> None:
@@ -229,8 +223,12 @@ class PPORun:
     def end_update(self, log: dict[str, float]) -> None:
         """Log an update, and evaluate or write a checkpoint if one is due.
 
-        Raises KeyboardInterrupt after Ctrl-C; the run can be saved then.
+        The minutes of a session begin at the end of its first update, which compiles the kernels. Raises
+        KeyboardInterrupt after Ctrl-C; the run can be saved then.
         """
+        if self._minutes_before is not None:
+            self._start_clock(self._minutes_before)
+            self._minutes_before = None
         progress = self.progress
         progress.finished = False
         started, before = self._timed_from

@@ -300,26 +300,29 @@ def test_narrow_layers_multiply_in_float32(tmp_path):
 def test_minutes_of_training_leave_out_evaluations_and_compiling(tmp_path, monkeypatch):
     now = [1000.0]
     monkeypatch.setattr("gin_env.training.ppo.time.monotonic", lambda: now[0])
-    run = PPORun(tiny(tmp_path / "run"))
 
     def pass_time(seconds, result):
         now[0] += seconds
         return result
 
-    monkeypatch.setattr(run.learner, "collect", lambda: pass_time(60, None))
-    monkeypatch.setattr(run.learner, "update", lambda left: (10, {}))
-    row = {"minutes": 1.0, "decisions": 0}
-    monkeypatch.setattr(run, "_play_matches", lambda games: pass_time(600, row))
-    run.learn()  # the first update of a session compiles
-    assert run.minutes == 0
-    run.learn()
-    run.evaluate(2)
-    assert run.minutes == pytest.approx(1)
-    assert run.progress.next_evaluation == pytest.approx(1 + run.settings.evaluate_every)
-    run.save()
-    resumed = PPORun(replace(run.settings, resume=True))
-    resumed.learn()
-    assert resumed.minutes == pytest.approx(1)
+    with PPORun(tiny(tmp_path / "run")) as run:
+        monkeypatch.setattr(run.learner, "collect", lambda: pass_time(60, None))
+        monkeypatch.setattr(run.learner, "update", lambda left: (10, {}))
+        row = {"minutes": 1.0, "decisions": 0}
+        monkeypatch.setattr(run, "_play_matches", lambda games: pass_time(600, row))
+        run.end_update(run.learn())  # the first update of a session compiles
+        assert run.minutes == 0
+        run.end_update(run.learn())
+        assert run.minutes == pytest.approx(1)
+        run.evaluate(2)
+        assert run.minutes == pytest.approx(1)
+        assert run.progress.next_evaluation == pytest.approx(1 + run.settings.evaluate_every)
+        run.save()
+    with PPORun(replace(run.settings, resume=True)) as resumed:
+        monkeypatch.setattr(resumed.learner, "collect", lambda: pass_time(60, None))
+        monkeypatch.setattr(resumed.learner, "update", lambda left: (10, {}))
+        resumed.end_update(resumed.learn())
+        assert resumed.minutes == pytest.approx(1)
 
 
 def test_logged_speed_is_that_of_the_last_update(tmp_path, monkeypatch):
