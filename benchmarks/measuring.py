@@ -42,13 +42,7 @@ class Process:
     """
 
     def __init__(
-        self,
-        name: str,
-        python: Path | str,
-        script: Path,
-        core: int,
-        seconds: float,
-        timeout: float = TIMEOUT,
+        self, name: str, python: Path | str, script: Path, core: int, seconds: float, timeout: float = TIMEOUT
     ) -> None:
         self.name = name
         self.timeout = timeout

@@ -183,8 +183,7 @@ def count_or_exit(only: str) -> dict:
 
 @app.command(epilog="Example:  \n`python benchmarks/run.py count --write benchmarks/baseline.json`")
 def count(
-    only: Only = "",
-    write: Annotated[Path | None, typer.Option(help="Write the counts to this file")] = None,
+    only: Only = "", write: Annotated[Path | None, typer.Option(help="Write the counts to this file")] = None
 ) -> None:
     """Count the machine instructions of fixed work with callgrind (a few minutes)."""
     check_targets(write)

@@ -291,10 +291,7 @@ WORKLOADS: dict[str, Workload] = {
     "play": Workload("random play, one kernel, legal set computed", "decisions", fused_play, 2),
     "play_mask": Workload("random play by steps, byte mask", "decisions", stepped_play, 20),
     "play_observation": Workload(
-        "random play by steps, byte mask and observation",
-        "decisions",
-        observed_play,
-        20,
+        "random play by steps, byte mask and observation", "decisions", observed_play, 20
     ),
     "deadwood": Workload("minimum deadwood of ten cards", "hands", deadwood, 2),
     "simple": Workload(

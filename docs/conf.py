@@ -51,17 +51,7 @@ include_patterns = [
     "research/results/README.md",
     "benchmarks/NOTES.md",
 ]
-exclude_patterns = [
-    "docs/_build",
-    ".*",
-    "agents",
-    "build",
-    "dist",
-    "gin_env",
-    "runs",
-    "tests",
-    "wrappers",
-]
+exclude_patterns = ["docs/_build", ".*", "agents", "build", "dist", "gin_env", "runs", "tests", "wrappers"]
 
 html_theme = "furo"
 html_title = f"gin-env {version}"
@@ -75,11 +65,7 @@ html_logo, html_favicon = "_static/logo.svg", "_static/favicon.svg"
 # Empty until the repository has an address (docs/releasing.md). Then each page has a link to edit it.
 REPOSITORY = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["gin-env"]["repository"]
 if REPOSITORY:
-    html_theme_options = {
-        "source_repository": REPOSITORY,
-        "source_branch": "main",
-        "source_directory": "",
-    }
+    html_theme_options = {"source_repository": REPOSITORY, "source_branch": "main", "source_directory": ""}
 copybutton_prompt_text = ">>> "
 
 myst_heading_anchors = 4  # as on GitHub

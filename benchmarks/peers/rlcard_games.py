@@ -92,12 +92,7 @@ def load():
 
         return {"bytes": bytes_each(half_played, 1000)}
 
-    rates = {
-        "play": bare,
-        "play_observation": environment,
-        "deadwood": deadwood,
-        "simple": novice,
-    }
+    rates = {"play": bare, "play_observation": environment, "deadwood": deadwood, "simple": novice}
     return rates, {"memory": memory}
 
 

@@ -77,10 +77,7 @@ PAPER_BOTS: dict[str, Reading] = {
     "offensive-paper": Reading(
         "Truong and Neller 2021",
         "offensive",
-        {
-            "network": "dual-inception-random-256",
-            "estimator": "bayes-isru:table=simple,alpha=1.0",
-        },
+        {"network": "dual-inception-random-256", "estimator": "bayes-isru:table=simple,alpha=1.0"},
     ),
     "defensive-paper": Reading(
         "Truong and Neller 2021", "defensive", {"estimator": "bayes-isru:table=simple,alpha=1.0"}

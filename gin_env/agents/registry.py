@@ -12,114 +12,98 @@ from gin_env.support.tensor_files import NetworkFormat
 _CFR_TABLE = {"table": "cfr/data/cfr_paper.npz"}
 _HAND_STRENGTH_NETWORK = {"network": "hand_strength/data/{}.safetensors"}
 
-BOTS = Registry(
-    "gin_env.agents",
-    {
-        "random": Declaration("random_bots:RandomBot", summary="Uniformly random legal actions"),
-        "simple": Declaration(
-            "simple:SimpleBot",
-            summary="The challenge's Simple player, the standard opponent",
-        ),
-        "random-discard": Declaration(
-            "random_discard:RandomDiscardBot", summary="Simple with random discards (Truong and Neller 2021)"
-        ),
-        "medium": Declaration(
-            "medium:MediumBot", summary="Keeps cards that may still be melded (Gallucci et al. 2021, medium)"
-        ),
-        "tonic": Declaration(
-            "tonic:TonicBot", summary="Heuristics: pairs, safe discards, a tuned knock (Larkin et al. 2021)"
-        ),
-        "utility": Declaration(
-            "utility:UtilityBot",
-            summary="The utility scores of a game programmer's report (Keats 2017)",
-            held_out=True,
-        ),
-        "late-knock": Declaration(
-            "late_knock:LateKnockBot", summary="Simple that knocks later (Truong and Neller 2021)"
-        ),
-        "marjj": Declaration(
-            "marjj:MarjjBot",
-            summary="A reading of the 2021 champion: heuristics with lines of play",
-            held_out=True,
-        ),
-        "gold-standard": Declaration(
-            "gold_standard:GoldStandardBot",
-            summary="The heuristics of the challenge's gold standard",
-            held_out=True,
-        ),
-        "safe-discard": Declaration(
-            "safe_discard:SafeDiscardBot",
-            summary="Discards what an estimator believes is safe (Francis et al. 2021)",
-        ),
-        "heuristics": Declaration(
-            "fitness:HeuristicsBot",
-            summary="The discard heuristics of Gallucci et al. 2021, voting without a table",
-            files_by_parameter=_CFR_TABLE,
-        ),
-        "fitness-cfr": Declaration(
-            "fitness:FitnessCfrBot",
-            summary="A CFR table that discards by card fitness (Gallucci et al. 2021)",
-            files_by_parameter=_CFR_TABLE,
-        ),
-        "cfr": Declaration(
-            "cfr.bot:CfrBot", summary="The table of fitness-cfr alone", files_by_parameter=_CFR_TABLE
-        ),
-        "cfr-plus": Declaration(
-            "cfr.bot:CfrPlusBot",
-            summary="A larger CFR+ table of our own",
-            held_out=True,
-            files_by_parameter={"table": "cfr/data/cfr_plus.npz"},
-        ),
-        "offensive": Declaration(
-            "hand_strength.bots:OffensiveBot",
-            summary="Hand-strength network: discards for its own hand (Truong and Neller 2021)",
-            needs_torch=True,
-            files_by_parameter=_HAND_STRENGTH_NETWORK,
-        ),
-        "defensive": Declaration(
-            "hand_strength.bots:DefensiveBot",
-            summary="Discards against the opponent's hand, by equation 5 (Truong and Neller 2021)",
-        ),
-        "balanced": Declaration(
-            "hand_strength.bots:BalancedBot",
-            summary="Offensive and defensive scores weighed against each other (Truong and Neller 2021)",
-            needs_torch=True,
-            files_by_parameter=_HAND_STRENGTH_NETWORK,
-        ),
-        "generation": Declaration(
-            "generations.bot:GenerationBot.load",
-            summary="A value network of the retraining loop",
-            needs_torch=True,
-            files_by_parameter={"weights": "generations/data/generation.safetensors"},
-        ),
-        "policy": Declaration(
-            "policies.improved_policy:ImprovedPolicyBot",
-            summary="Masked PPO and a second network for discards; the strongest that does not look ahead",
-            needs_torch=True,
-            files_by_parameter={"weights": "data/{}.safetensors", "gains": "data/policy-gains.safetensors"},
-        ),
-        "policy-1": Declaration(
-            "policies.candidate_policy:CandidatePolicyBot.shipped_first",
-            summary="An earlier policy, trained by PPO alone",
-            needs_torch=True,
-            only_by_name=True,
-            files=("data/policy-1.safetensors",),
-        ),
-        "policy-memory": Declaration(
-            "policies.improved_policy:ImprovedPolicyBot.with_memory",
-            summary="policy that remembers earlier hands of the game",
-            needs_torch=True,
-            only_by_name=True,
-            files=("data/policy-memory.safetensors", "data/policy-gains.safetensors"),
-        ),
-        "search": Declaration(
-            "search.bot:SearchBot",
-            summary="Looks ahead in worlds that fit what it has seen; the strongest, milliseconds a decision",
-            needs_torch=True,
-            slow=True,
-        ),
-    },
-)
+_DECLARATIONS = {
+    "random": Declaration("random_bots:RandomBot", "Uniformly random legal actions"),
+    "simple": Declaration("simple:SimpleBot", "The challenge's Simple player, the standard opponent"),
+    "random-discard": Declaration(
+        "random_discard:RandomDiscardBot", "Simple with random discards (Truong and Neller 2021)"
+    ),
+    "medium": Declaration(
+        "medium:MediumBot", "Keeps cards that may still be melded (Gallucci et al. 2021, medium)"
+    ),
+    "tonic": Declaration(
+        "tonic:TonicBot", "Heuristics: pairs, safe discards, a tuned knock (Larkin et al. 2021)"
+    ),
+    "utility": Declaration(
+        "utility:UtilityBot", "The utility scores of a game programmer's report (Keats 2017)", held_out=True
+    ),
+    "late-knock": Declaration("late_knock:LateKnockBot", "Simple that knocks later (Truong and Neller 2021)"),
+    "marjj": Declaration(
+        "marjj:MarjjBot", "A reading of the 2021 champion: heuristics with lines of play", held_out=True
+    ),
+    "gold-standard": Declaration(
+        "gold_standard:GoldStandardBot", "The heuristics of the challenge's gold standard", held_out=True
+    ),
+    "safe-discard": Declaration(
+        "safe_discard:SafeDiscardBot", "Discards what an estimator believes is safe (Francis et al. 2021)"
+    ),
+    "heuristics": Declaration(
+        "fitness:HeuristicsBot",
+        "The discard heuristics of Gallucci et al. 2021, voting without a table",
+        files_by_parameter=_CFR_TABLE,
+    ),
+    "fitness-cfr": Declaration(
+        "fitness:FitnessCfrBot",
+        "A CFR table that discards by card fitness (Gallucci et al. 2021)",
+        files_by_parameter=_CFR_TABLE,
+    ),
+    "cfr": Declaration("cfr.bot:CfrBot", "The table of fitness-cfr alone", files_by_parameter=_CFR_TABLE),
+    "cfr-plus": Declaration(
+        "cfr.bot:CfrPlusBot",
+        "A larger CFR+ table of our own",
+        held_out=True,
+        files_by_parameter={"table": "cfr/data/cfr_plus.npz"},
+    ),
+    "offensive": Declaration(
+        "hand_strength.bots:OffensiveBot",
+        "Hand-strength network: discards for its own hand (Truong and Neller 2021)",
+        needs_torch=True,
+        files_by_parameter=_HAND_STRENGTH_NETWORK,
+    ),
+    "defensive": Declaration(
+        "hand_strength.bots:DefensiveBot",
+        "Discards against the opponent's hand, by equation 5 (Truong and Neller 2021)",
+    ),
+    "balanced": Declaration(
+        "hand_strength.bots:BalancedBot",
+        "Offensive and defensive scores weighed against each other (Truong and Neller 2021)",
+        needs_torch=True,
+        files_by_parameter=_HAND_STRENGTH_NETWORK,
+    ),
+    "generation": Declaration(
+        "generations.bot:GenerationBot.load",
+        "A value network of the retraining loop",
+        needs_torch=True,
+        files_by_parameter={"weights": "generations/data/generation.safetensors"},
+    ),
+    "policy": Declaration(
+        "policies.improved_policy:ImprovedPolicyBot",
+        "Masked PPO and a second network for discards; the strongest that does not look ahead",
+        needs_torch=True,
+        files_by_parameter={"weights": "data/{}.safetensors", "gains": "data/policy-gains.safetensors"},
+    ),
+    "policy-1": Declaration(
+        "policies.candidate_policy:CandidatePolicyBot.shipped_first",
+        "An earlier policy, trained by PPO alone",
+        needs_torch=True,
+        only_by_name=True,
+        files=("data/policy-1.safetensors",),
+    ),
+    "policy-memory": Declaration(
+        "policies.improved_policy:ImprovedPolicyBot.with_memory",
+        "policy that remembers earlier hands of the game",
+        needs_torch=True,
+        only_by_name=True,
+        files=("data/policy-memory.safetensors", "data/policy-gains.safetensors"),
+    ),
+    "search": Declaration(
+        "search.bot:SearchBot",
+        "Looks ahead in worlds that fit what it has seen; the strongest, milliseconds a decision",
+        needs_torch=True,
+        slow=True,
+    ),
+}
+BOTS = Registry("gin_env.agents", _DECLARATIONS)
 
 POLICY_FILES = {
     "policy": "policies.policy:PolicyBot.load",

@@ -88,8 +88,7 @@ def benchmark(
             minutes=minutes,
             seed=seed,
             progress=lambda now: typer.echo(
-                f"{now.matches[0].games:,} games each: {now.score:.1f} ± {now.precision:.1f}",
-                err=True,
+                f"{now.matches[0].games:,} games each: {now.score:.1f} ± {now.precision:.1f}", err=True
             ),
             log=log,
             luck=luck,
@@ -229,7 +228,5 @@ def tournament(
             )
         say(result, json)
         write_outputs(
-            (json, result.save),
-            (csv, result.save_csv),
-            (plot, lambda file: draw_heat_map(result, file)),
+            (json, result.save), (csv, result.save_csv), (plot, lambda file: draw_heat_map(result, file))
         )

@@ -90,8 +90,7 @@ Json = Annotated[
     ),
 ]
 Record = Annotated[
-    Path | None,
-    typer.Option(help="Append every game to this file as a line of JSON, for `gin-rummy replay`"),
+    Path | None, typer.Option(help="Append every game to this file as a line of JSON, for `gin-rummy replay`")
 ]
 Luck = Annotated[
     bool | None,

@@ -41,8 +41,7 @@ def exploit(
     context: typer.Context,
     bot: Annotated[str, typer.Argument(help=BOT_HELP)],
     by: Annotated[
-        Literal["ppo", "search"],
-        typer.Option(help="Method: train an opponent by PPO, or look ahead"),
+        Literal["ppo", "search"], typer.Option(help="Method: train an opponent by PPO, or look ahead")
     ] = "ppo",
     samples: Annotated[int, typer.Option(min=2, help="Number of worlds for a decision of the search")] = 64,
     minutes: Annotated[float, typer.Option(help="Minutes of training; with --resume, the total")] = 6.0,

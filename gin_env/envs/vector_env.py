@@ -86,10 +86,7 @@ class GinRummyVectorEnv(Seated, gymnasium.vector.VectorEnv[Observation, np.ndarr
         self._no_results = {name: np.full(num_envs, value) for name, value in NO_RESULT.items()}
 
     def reset(
-        self,
-        *,
-        seed: int | Sequence[int | None] | None = None,
-        options: dict[str, Any] | None = None,
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Begin an episode in every game, or in those of ``options["reset_mask"]`` (bool (num_envs,)).
 

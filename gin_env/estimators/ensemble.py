@@ -48,10 +48,7 @@ PAPER_CHOICE = np.array([1] * 10 + [2] * 19 + [0] * (MAX_TURNS - 28))
 FORMAT = ArrayFormat(
     kind="ensemble table",
     version=1,
-    arrays={
-        "choice": (np.int64, (MAX_TURNS + 1,)),
-        "weights": (np.float64, (MAX_TURNS + 1, len(MEMBERS))),
-    },
+    arrays={"choice": (np.int64, (MAX_TURNS + 1,)), "weights": (np.float64, (MAX_TURNS + 1, len(MEMBERS)))},
     described={"members": list},
     command="python -m research train estimator ensemble",
 )

@@ -374,12 +374,7 @@ RULES = np.dtype([(field.name, _dtype(field)) for field in fields(Rules)], align
 """Structured dtype with one field per field of `Rules`."""
 
 _BICYCLE = Rules(
-    gin_bonus=20,
-    undercut_bonus=10,
-    next_dealer="winner",
-    box_bonus=20,
-    game_bonus=100,
-    shutout_bonus=100,
+    gin_bonus=20, undercut_bonus=10, next_dealer="winner", box_bonus=20, game_bonus=100, shutout_bonus=100
 )
 PRESETS = {
     "eaai": Rules(),

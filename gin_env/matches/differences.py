@@ -46,8 +46,6 @@ def win_rate_difference(first: MatchResult, second: MatchResult, confidence: flo
     Raises ValueError unless both matches have their `deals` and used the same decks: the same seed, number of
     games, kind of episode and rules.
 
-    Examples
-    --------
     >>> from gin_env import play_match
     >>> bots = ("simple:knock_at=0", "simple")
     >>> first, second = (play_match(bot, "random-discard", games=100, seed=1) for bot in bots)
@@ -56,8 +54,7 @@ def win_rate_difference(first: MatchResult, second: MatchResult, confidence: flo
     >>> low < difference.value < high
     True
     """
-    _check_same_decks(first, second)
-    check_confidence(confidence)
+    _check_comparable(first, second, confidence)
     interval = win_rate_difference_interval(first.wins_and_decided, second.wins_and_decided, confidence)
     bots, value = (first.bots, second.bots), first.win_rate - second.win_rate
     return Difference(bots, first.games, first.seed, value, interval, confidence)
@@ -68,17 +65,8 @@ def points_difference(first: MatchResult, second: MatchResult, confidence: float
 
     A lead is the difference of the two `MatchResult.points_per_hand`. Raises ValueError as
     `win_rate_difference` does, and for matches of a single deal.
-
-    >>> from gin_env import play_match
-    >>> bots = ("simple:knock_at=0", "simple")
-    >>> first, second = (play_match(bot, "random-discard", games=100, seed=1) for bot in bots)
-    >>> difference = points_difference(first, second)
-    >>> low, high = difference.interval
-    >>> low < difference.value < high
-    True
     """
-    _check_same_decks(first, second)
-    check_confidence(confidence)
+    _check_comparable(first, second, confidence)
     leads = [match.points_per_hand[0] - match.points_per_hand[1] for match in (first, second)]
     of_first, of_second = (
         deviations(deals["points"][:, 0] - deals["points"][:, 1], deals["hands"])
@@ -89,7 +77,8 @@ def points_difference(first: MatchResult, second: MatchResult, confidence: float
     return Difference((first.bots, second.bots), first.games, first.seed, value, interval, confidence)
 
 
-def _check_same_decks(first: MatchResult, second: MatchResult) -> None:
+def _check_comparable(first: MatchResult, second: MatchResult, confidence: float) -> None:
+    check_confidence(confidence)
     for name in ("seed", "games", "episode", "rules"):
         value, other = getattr(first, name), getattr(second, name)
         if value != other:

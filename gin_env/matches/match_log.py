@@ -52,12 +52,7 @@ class MatchLog:
         return next((match.seed for match in self._matches.values()), None)
 
     def play(
-        self,
-        names: tuple[str, str],
-        bots: tuple[AnyAgent, AnyAgent],
-        games: int,
-        seed: int,
-        **options: Any,
+        self, names: tuple[str, str], bots: tuple[AnyAgent, AnyAgent], games: int, seed: int, **options: Any
     ) -> MatchResult:
         """Return the match from the file, or play it with `play_match` and add it to the file.
 

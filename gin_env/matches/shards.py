@@ -272,10 +272,7 @@ class ShardResult:
 
 
 def play_shards(
-    setting: MatchSetting,
-    bots: tuple[AnyAgent, AnyAgent],
-    parts: Sequence[np.ndarray],
-    workers: Workers,
+    setting: MatchSetting, bots: tuple[AnyAgent, AnyAgent], parts: Sequence[np.ndarray], workers: Workers
 ) -> Iterator[ShardResult]:
     """Play games in shards; yield the results in order.
 

@@ -22,13 +22,7 @@ from gin_env.game.actions import DRAW_STOCK
 from gin_env.game.match_odds import chances_to_win
 from gin_env.game.rules import Rules
 from gin_env.observations.candidates import DISCARD_ROWS, DRAW_ROWS, NUM_CONTEXT, draw_and_discard_masks
-from gin_env.training.checkpoints import (
-    Tensors,
-    by_prefix,
-    optimizer_tensors,
-    prefixed,
-    restore_optimizer,
-)
+from gin_env.training.checkpoints import Tensors, by_prefix, optimizer_tensors, prefixed, restore_optimizer
 from gin_env.training.experience import DecisionBuffer, LearnerBatch
 from gin_env.training.league import DECAY, SELF, League
 from gin_env.training.ranks import Ranks

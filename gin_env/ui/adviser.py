@@ -15,16 +15,16 @@ import numpy as np
 
 from gin_env import agents
 from gin_env.agents.base import HasActionChances
-from gin_env.agents.search.belief import Belief, after, mean_and_error, points_of_hand
+from gin_env.agents.search.belief import Belief, after, chances_of_play, mean_and_error, points_of_hand
 from gin_env.agents.turns import check_bot_actions, play_turns
 from gin_env.batch import Games
 from gin_env.estimators import make as make_estimator
 from gin_env.estimators.base import Estimator, NeedsHands
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS, is_discard
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, cards_of
-from gin_env.game.match_odds import chances_after, chances_to_win
+from gin_env.game.match_odds import chances_after
 from gin_env.game.melds import deadwood
-from gin_env.game.rules import Rules
+from gin_env.game.rules import MAX_TURNS, Rules
 from gin_env.observations.views import PlayerView
 from gin_env.support.registry import has_torch
 from gin_env.ui.explanations import RankedChoice, choices
@@ -46,8 +46,6 @@ standard errors."""
 SURE = 4.0
 TRIED = 4
 """Moves that are tried in a position, in addition to knocks and a move to judge."""
-NUM_PAID_HANDS = 2000
-"""Hands played to learn how many points a hand pays."""
 CERTAINTY = 2.0
 """Standard errors by which a move must be worse than another to be called worse."""
 SHOWN = 3
@@ -182,7 +180,7 @@ class Adviser:
     def _finish(self, games: Games, player: int) -> None:
         """Play every hand to its end."""
         if self._network is not None:
-            self._network.roll_out(games, player, 1 << 30)
+            self._network.roll_out(games, player, MAX_TURNS)
             return
         while len(running := games.everyone[~games.done]):
             play_turns(games, self.bot, running, both_seats=True)
@@ -190,12 +188,7 @@ class Adviser:
     def _chance(self, rules: Rules, own: int, other: int, points: np.ndarray) -> np.ndarray:
         """Return the probability of winning after a hand that pays these points, in the shape of `points`."""
         if rules not in self._chances:
-            games = Games(NUM_PAID_HANDS, rules)
-            games.start(games.everyone, np.zeros(NUM_PAID_HANDS, np.uint64), games.everyone.astype(np.uint64))
-            self._finish(games, 0)
-            paid = np.bincount(np.abs(points_of_hand(games)), minlength=2)
-            paid[1] += not paid[1:].any()  # no hand paid points
-            self._chances[rules] = chances_to_win(paid, rules.target_score)
+            self._chances[rules] = chances_of_play(rules, lambda games: self._finish(games, 0))
         return chances_after(self._chances[rules], own, other, points)
 
 

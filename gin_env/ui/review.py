@@ -115,11 +115,7 @@ def reviewed_players(game: GameRecord) -> tuple[int, ...]:
 
 
 def review_hand(
-    game: GameRecord,
-    positions: Sequence[Position],
-    hand: int,
-    player: int,
-    adviser: Adviser,
+    game: GameRecord, positions: Sequence[Position], hand: int, player: int, adviser: Adviser
 ) -> HandReview:
     """Return the review of a hand that has ended.
 
@@ -170,11 +166,7 @@ def luck_of(positions: Sequence[Position], player: int) -> float | None:
 
 
 def review_text(
-    game: GameRecord,
-    reviews: Sequence[HandReview],
-    judge: str,
-    most: int = COSTLIEST,
-    letters: bool = False,
+    game: GameRecord, reviews: Sequence[HandReview], judge: str, most: int = COSTLIEST, letters: bool = False
 ) -> str:
     """Return the review of hands of one player: the sums, the chance to win, and the costliest moves."""
     player = reviews[0].player
@@ -184,12 +176,7 @@ def review_text(
     if not mistakes:
         return "\n".join([*lines, f"No choice was clearly worse than the best. Judged by {judge}."])
     rows = [
-        [
-            str(choice.number),
-            str(choice.position.hand + 1),
-            *choice.moves(letters),
-            f"{choice.lost:.1f}",
-        ]
+        [str(choice.number), str(choice.position.hand + 1), *choice.moves(letters), f"{choice.lost:.1f}"]
         for choice in mistakes[:most]
     ]
     lines += ["", table(["step", "hand", "played", "better", "points lost"], rows, left=(2, 3))]

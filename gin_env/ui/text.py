@@ -76,10 +76,7 @@ class Table:
 
 
 def describe(
-    game: np.void,
-    viewer: int | None = None,
-    last_hand: np.void | None = None,
-    names: Sequence[str] = PLAYERS,
+    game: np.void, viewer: int | None = None, last_hand: np.void | None = None, names: Sequence[str] = PLAYERS
 ) -> Table:
     """Return the part of a game's state (`state.STATE`) that `viewer` can see; None sees both hands.
 
@@ -199,11 +196,7 @@ def _outcome(public: np.void, names: Sequence[str]) -> str:
 
 
 def _last(
-    game: np.void,
-    events: list[Event],
-    viewer: int | None,
-    last_hand: np.void | None,
-    names: Sequence[str],
+    game: np.void, events: list[Event], viewer: int | None, last_hand: np.void | None, names: Sequence[str]
 ) -> str:
     """Return the last action in words; before the first action, the result of the previous hand."""
     if not events:
@@ -241,10 +234,7 @@ def _points(points: int) -> str:
 
 
 def text(
-    game: np.void,
-    viewer: int | None = None,
-    last_hand: np.void | None = None,
-    names: Sequence[str] = PLAYERS,
+    game: np.void, viewer: int | None = None, last_hand: np.void | None = None, names: Sequence[str] = PLAYERS
 ) -> str:
     """Return the table in seven lines of plain text; parameters as for `describe`."""
     table = describe(game, viewer, last_hand, names)

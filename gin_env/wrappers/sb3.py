@@ -29,12 +29,7 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 
 from gin_env.agents.policies.candidate_network import save_candidate_policy
 from gin_env.agents.policies.candidate_policy import check_training
-from gin_env.agents.policies.policy import (
-    FrozenPolicy,
-    PolicyBot,
-    check_inputs,
-    training_of,
-)
+from gin_env.agents.policies.policy import FrozenPolicy, PolicyBot, check_inputs, training_of
 from gin_env.agents.policies.policy_networks import ACTIVATIONS, save_network
 from gin_env.agents.policies.sb3_archives import actor_of
 from gin_env.batch import check_actions

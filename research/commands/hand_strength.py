@@ -7,13 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gin_env.commands.options import (
-    Ray,
-    RulesOption,
-    WorkerCount,
-    progress_bar,
-    workers_of,
-)
+from gin_env.commands.options import Ray, RulesOption, WorkerCount, progress_bar, workers_of
 from gin_env.support.atomic import check_targets
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
@@ -28,7 +22,7 @@ def _hand_strength() -> None:
 @app.command(
     epilog="Examples:  \n`python -m research hand-strength data simple simple.npz`  \n"
     "`python -m research hand-strength data random-256 random-256.npz --workers 2`  \n"
-    "`python -m research hand-strength data simple all.npz --stages all --discount 0.9 --seed 7`",
+    "`python -m research hand-strength data simple all.npz --stages all --discount 0.9 --seed 7`"
 )
 def data(
     name: Annotated[

@@ -9,14 +9,7 @@ from typing import Annotated
 import typer
 from tqdm import tqdm
 
-from gin_env.commands.options import (
-    Ray,
-    RulesOption,
-    WorkerCount,
-    flag,
-    progress_bar,
-    workers_of,
-)
+from gin_env.commands.options import Ray, RulesOption, WorkerCount, flag, progress_bar, workers_of
 from gin_env.support.atomic import check_folder, check_targets
 from research.commands.hand_strength import DataEstimator
 
@@ -244,10 +237,7 @@ def train_hand_strength(
     recipe = recipes.find_recipe(name)
     plan = find_schedule(schedule, epochs)
     settings = HandStrengthSettings(recipe.architecture, plan, recipe.augmented, seed, recipe.independently)
-    with (
-        workers_of(workers, ray) as crew,
-        progress_bar(observations, "state", desc="data") as progress,
-    ):
+    with workers_of(workers, ray) as crew, progress_bar(observations, "state", desc="data") as progress:
         states = recipes.load_or_generate(
             data,
             recipe.data_set,

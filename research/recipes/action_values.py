@@ -23,12 +23,7 @@ import numpy as np
 
 from gin_env.agents.policies.candidate_network import file_of_policy, find_policy_of_games
 from gin_env.agents.policies.improved_policy import MAX_TRIED, MIN_CHANCE
-from gin_env.agents.search.rollouts import (
-    RolloutPlayers,
-    likeliest_action,
-    position_value,
-    score_candidates,
-)
+from gin_env.agents.search.rollouts import RolloutPlayers, likeliest_action, position_value, score_candidates
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK
 from gin_env.game.engine import game_is_over, play, start_next_hand

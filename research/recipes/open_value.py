@@ -77,10 +77,7 @@ class TrainedValue:
 
 
 def train_value(
-    hands: int = HANDS,
-    steps: int = STEPS,
-    seed: int = 1,
-    progress: Callable[[int], object] | None = None,
+    hands: int = HANDS, steps: int = STEPS, seed: int = 1, progress: Callable[[int], object] | None = None
 ) -> TrainedValue:
     """Train the network; `progress` receives numbers of hands played and of steps.
 

@@ -226,9 +226,7 @@ CODE = ("gin_env", "research", ":(exclude)research/results")
 
 
 def stale_results(
-    folder: Path,
-    experiments: Mapping[str, Experiment],
-    progress: Callable[[str], object] | None = None,
+    folder: Path, experiments: Mapping[str, Experiment], progress: Callable[[str], object] | None = None
 ) -> dict[str, list[str]]:
     """Return what has changed since each stored result was measured: lines by experiment.
 

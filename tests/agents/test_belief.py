@@ -141,8 +141,7 @@ def test_proposals_follow_the_odds_for_their_number_of_cards():
 
 
 @pytest.mark.parametrize(
-    ("estimator", "message"),
-    [("omniscient", "must not see hidden cards"), ("nobody", "unknown estimator")],
+    ("estimator", "message"), [("omniscient", "must not see hidden cards"), ("nobody", "unknown estimator")]
 )
 def test_unusable_estimator_raises(estimator, message):
     with pytest.raises(ValueError, match=message):

@@ -8,10 +8,7 @@ torch = pytest.importorskip("torch")
 from played_positions import views_of_policy  # noqa: E402
 
 from gin_env.agents.policies import improved_policy  # noqa: E402
-from gin_env.agents.policies.candidate_network import (  # noqa: E402
-    load_candidate_policy,
-    save_candidate_policy,
-)
+from gin_env.agents.policies.candidate_network import load_candidate_policy, save_candidate_policy  # noqa: E402
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
 from gin_env.agents.policies.improved_policy import (  # noqa: E402
     LEAST_LOG,

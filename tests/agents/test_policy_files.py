@@ -26,10 +26,7 @@ from typer.testing import CliRunner
 
 from gin_env import Rules, agents, cli, play_match
 from gin_env.agents.policies import policy_networks
-from gin_env.agents.policies.candidate_network import (
-    CandidateScorer,
-    save_candidate_policy,
-)
+from gin_env.agents.policies.candidate_network import CandidateScorer, save_candidate_policy
 from gin_env.agents.policies.policy import PolicyBot, describe_training
 from gin_env.agents.policies.policy_networks import build, save_network
 from gin_env.agents.policies.sb3_archives import ArchiveError, convert_archive

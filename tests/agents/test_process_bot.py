@@ -116,9 +116,7 @@ def test_interpreter_exits_while_a_program_does_not_read(program, tmp_path):
         "    bot.act(view)\n"
     )
     host = subprocess.Popen(
-        [sys.executable, str(script), program(ANSWERS_UNREAD)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        [sys.executable, str(script), program(ANSWERS_UNREAD)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     try:
         assert host.stdout.readline() == b"ready\n"
@@ -170,10 +168,7 @@ FORKER = """
 @posix
 @pytest.mark.parametrize(
     ("parent", "message"),
-    [
-        ("sys.stdin.readline(); os._exit(5)", "it has ended, with status 5"),
-        ("", "no answer in 1 seconds"),
-    ],
+    [("sys.stdin.readline(); os._exit(5)", "it has ended, with status 5"), ("", "no answer in 1 seconds")],
 )
 def test_processes_that_a_program_starts_end_with_it(program, tmp_path, parent, message):
     path = tmp_path / "child"

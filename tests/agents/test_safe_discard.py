@@ -8,11 +8,7 @@ from bot_positions import choices, facing, holding, mask
 from hands_in_words import ids
 
 from gin_env import PlayerView, agents
-from gin_env.agents.safe_discard import (
-    deadwood_after_stock_draw,
-    expected_knock_points,
-    sample_hand,
-)
+from gin_env.agents.safe_discard import deadwood_after_stock_draw, expected_knock_points, sample_hand
 from gin_env.batch import Games
 from gin_env.game.cards import NUM_CARDS, cards_of, parse
 

@@ -8,11 +8,7 @@ torch = pytest.importorskip("torch")
 from played_positions import view_of_world, views_of_policy  # noqa: E402
 
 from gin_env import agents, cards  # noqa: E402
-from gin_env.agents.search.belief import (  # noqa: E402
-    Belief,
-    Worlds,
-    resampled,
-)
+from gin_env.agents.search.belief import Belief, Worlds, resampled  # noqa: E402
 from gin_env.agents.search.bot import shared_out  # noqa: E402
 from gin_env.agents.search.small_networks import (  # noqa: E402
     FORMAT,

@@ -37,9 +37,7 @@ CHANGES: dict[str, list[str]] = {
         *("--games 6", "--seed 4", "--hands", "--rules straight", "--confidence 0.8", "--json other.json"),
         *("--csv table.csv", "--plot table.png", "--record new.jsonl"),
     ],
-    "replay games.jsonl --judge simple": [
-        *("--game 2", "--judge tonic", "--judge none", "--worst 1"),
-    ],
+    "replay games.jsonl --judge simple": [*("--game 2", "--judge tonic", "--judge none", "--worst 1")],
     "puzzle --number 3 --answer": ["--number 4"],
     HAND: [
         *('--hand "4C 5C 6C 9H 9S 9D 2H 2S AD QS"', "--upcard 2D", "--scores '40 25'", "--rules oklahoma"),
@@ -56,7 +54,7 @@ CHANGES: dict[str, list[str]] = {
         "--plot-folder figures",
     ],
     "gif simple random hand.gif --width 240": [
-        *("--seed 1", "--rules straight", "--width 300", "--seconds 0.5"),
+        *("--seed 1", "--rules straight", "--width 300", "--seconds 0.5")
     ],
     "gif hand.gif --width 240 --record games.jsonl": ["--record one.jsonl", "--game 2", "--hand 2"],
 }

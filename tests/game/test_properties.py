@@ -12,10 +12,7 @@ from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK, NUM_ACTIONS
 from gin_env.game.history import events, next_mover
 from gin_env.game.rules import Rules
-from gin_env.game.state import (
-    DISCARD,
-    OVER,
-)
+from gin_env.game.state import DISCARD, OVER
 
 pytestmark = pytest.mark.compiled
 

@@ -198,10 +198,7 @@ def test_twin_keeps_spades_when_the_rules_depend_on_them(suits):
         ({"spades_double": True}, "spades_double needs oklahoma"),
         ({"immediate_boxes": True}, "immediate_boxes needs a box_bonus"),
         ({"shutout_bonus": 1, "shutout_doubles": True}, "shutout_doubles must be False with a shutout_bonus"),
-        (
-            {"next_dealer": "nobody"},
-            "unknown Rules.next_dealer 'nobody'; choose from alternate, winner",
-        ),
+        ({"next_dealer": "nobody"}, "unknown Rules.next_dealer 'nobody'; choose from alternate, winner"),
         ({"void_dealer": 0}, "unknown Rules.void_dealer 0; choose from same, other"),
         ({"stock_floor": 31}, r"more than 31 \(stock_floor\)"),
         ({"ranks": 5, "suits": 3}, "a deck of 15 cards is too small"),

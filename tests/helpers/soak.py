@@ -107,10 +107,7 @@ def leaks(scale: float, seed: int) -> Row:
             true = as_games(states, rules)
             false = as_games(redealt(states, rules, player, seed + batch), rules)
             seen = [
-                (
-                    table.views(table.everyone, player),
-                    table.observations(table.everyone, player),
-                )
+                (table.views(table.everyone, player), table.observations(table.everyone, player))
                 for table in (true, false)
             ]
             (views, *arrays), (other_views, *other_arrays) = seen

@@ -37,10 +37,7 @@ def wheel_files(tmp_path_factory) -> set[str]:
 def test_wheel_holds_every_module_and_nothing_else_at_top_level(wheel_files):
     modules = {f"gin_env/{file.relative_to(ROOT / 'gin_env')}" for file in (ROOT / "gin_env").rglob("*.py")}
     assert modules <= wheel_files
-    data = [
-        *ROOT.glob("gin_env/**/data/*"),
-        *ROOT.glob("gin_env/**/static/*"),
-    ]
+    data = [*ROOT.glob("gin_env/**/data/*"), *ROOT.glob("gin_env/**/static/*")]
     names = {file.relative_to(ROOT).as_posix().removeprefix("gin_env/") for file in data}
     assert {f"gin_env/{name}" for name in names} <= wheel_files
     assert len(names) > 15

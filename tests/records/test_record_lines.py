@@ -248,10 +248,7 @@ def test_hands_must_continue_the_previous_hand():
 def test_points_of_another_engine_carry_over():
     game = two_hands_of_a_game()
     first, second = game.hands
-    counted = (
-        dataclasses.replace(first, counted=(1, 30)),
-        dataclasses.replace(second, scores=(0, 30)),
-    )
+    counted = (dataclasses.replace(first, counted=(1, 30)), dataclasses.replace(second, scores=(0, 30)))
     foreign = dataclasses.replace(game, hands=counted, source="a kitchen table")
     assert from_dict(json.loads(to_line(foreign))) == foreign
     assert foreign.scores == (0, 30)

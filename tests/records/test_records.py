@@ -123,11 +123,7 @@ def test_end_of_a_hand_is_recorded(name):
     game = one_hand(name)
     (hand,) = game.hands
     assert hand.deck == tuple(situation.deck)
-    assert (hand.dealer, hand.outcome, hand.points) == (
-        situation.dealer,
-        situation.outcome,
-        situation.points,
-    )
+    assert (hand.dealer, hand.outcome, hand.points) == (situation.dealer, situation.outcome, situation.points)
     expected = None if situation.winner < 0 else situation.winner
     assert game.winner == hand.winner == expected
     assert hand.knocker == (None if situation.knocker < 0 else situation.knocker)

@@ -14,10 +14,7 @@ import gin_env
 from gin_env import PlayerView, agents, estimators
 from gin_env.batch import Games
 from gin_env.estimators.public_history import known_cards
-from gin_env.estimators.turn_buckets import (
-    Frequencies,
-    suit_relation,
-)
+from gin_env.estimators.turn_buckets import Frequencies, suit_relation
 from research.__main__ import app
 from research.recipes.estimators import by_name, counting
 from research.recipes.estimators.counting import count_frequencies

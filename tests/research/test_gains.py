@@ -12,13 +12,7 @@ from typer.testing import CliRunner  # noqa: E402
 from gin_env import cli  # noqa: E402
 from gin_env.agents.policies.candidate_network import CandidateScorer, save_candidate_policy  # noqa: E402
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
-from gin_env.agents.policies.improved_policy import (  # noqa: E402
-    MAX_TRIED,
-    MIN_CHANCE,
-    GainNetwork,
-    GainPredictor,
-    Tried,
-)
+from gin_env.agents.policies.improved_policy import MAX_TRIED, MIN_CHANCE, GainNetwork, GainPredictor, Tried  # noqa: E402
 from gin_env.agents.search.belief import after  # noqa: E402
 from gin_env.agents.search.bot import SearchBot  # noqa: E402
 from gin_env.agents.turns import play_bot  # noqa: E402
@@ -31,12 +25,7 @@ from gin_env.support.array_files import ArrayFileError  # noqa: E402
 from gin_env.support.workers import Workers  # noqa: E402
 from research.__main__ import app  # noqa: E402
 from research.recipes import action_values, gains  # noqa: E402
-from research.recipes.action_values import (  # noqa: E402
-    POSITION,
-    collect_block,
-    write_position,
-    write_view_of,
-)
+from research.recipes.action_values import POSITION, collect_block, write_position, write_view_of  # noqa: E402
 from research.recipes.gains import Inputs, train_gains  # noqa: E402
 
 pytestmark = pytest.mark.compiled

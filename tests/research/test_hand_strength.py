@@ -24,12 +24,7 @@ from gin_env.support.array_files import ArrayFileError
 from gin_env.support.tensor_files import TensorFileError
 from research.recipes.hand_strength import architectures, data_sets, recipes, trainer
 from research.recipes.hand_strength.architectures import INTERACTIONS, build
-from research.recipes.hand_strength.data_sets import (
-    DataSet,
-    average_identical,
-    discounted_scores,
-    generate,
-)
+from research.recipes.hand_strength.data_sets import DataSet, average_identical, discounted_scores, generate
 from research.recipes.hand_strength.selection import Contestant
 from research.recipes.hand_strength.simulation import start_sample
 from research.recipes.hand_strength.suits import (

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from gin_env import play_match
-from gin_env.matches.intervals import (
-    win_rate_interval,
-)
+from gin_env.matches.intervals import win_rate_interval
 from research.questions import interval_coverage
 from research.reproduce.by_id import find
 

@@ -115,12 +115,7 @@ def page(folder: Path) -> str:
 def test_page_lists_sources_and_missing_parts(tmp_path):
     store(tmp_path, "bot-speed", SPEEDS)
     assert "\nNot measured yet: `python -m research run leaderboard`.\n" in page(tmp_path)
-    store(
-        tmp_path,
-        "tournament",
-        tournament(),
-        games=2000,
-    )
+    store(tmp_path, "tournament", tournament(), games=2000)
     made = page(tmp_path).splitlines()
     assert made[-6:-2] == [
         "[`python -m research run tournament`](data/tournament.md), 2,000 games per match, seed 0  ",

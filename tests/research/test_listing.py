@@ -18,8 +18,7 @@ RESULTS = Path(__file__).parents[2] / FOLDER
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0.2, "1 s"), (99, "99 s"), (179, "3 min"), (5532, "92 min"), (7779, "2.2 h")],
+    ("seconds", "text"), [(0.2, "1 s"), (99, "99 s"), (179, "3 min"), (5532, "92 min"), (7779, "2.2 h")]
 )
 def test_duration_is_formatted_with_its_unit(seconds, text):
     assert listing.duration(seconds) == text

@@ -126,9 +126,7 @@ def test_each_seed_has_its_own_network(tmp_path, monkeypatch):
     monkeypatch.setattr(selection, "validation_match", lambda *_: SimpleNamespace(win_rate=0.5))
     module = hand_strength_networks
     monkeypatch.setattr(
-        module,
-        "FORMAT",
-        SimpleNamespace(write=lambda path, _, about: path.write_text(json.dumps(about))),
+        module, "FORMAT", SimpleNamespace(write=lambda path, _, about: path.write_text(json.dumps(about)))
     )
     monkeypatch.setattr(module, "load_network", lambda path: (None, json.loads(path.read_text())))
     monkeypatch.setattr(module, "play_network", lambda *_: None)

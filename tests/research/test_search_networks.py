@@ -7,12 +7,7 @@ torch = pytest.importorskip("torch")
 
 from typer.testing import CliRunner  # noqa: E402
 
-from gin_env.agents.search.small_networks import (  # noqa: E402
-    MODELS,
-    evaluate,
-    load_networks,
-    packaged_networks,
-)
+from gin_env.agents.search.small_networks import MODELS, evaluate, load_networks, packaged_networks  # noqa: E402
 from research.__main__ import app  # noqa: E402
 from research.recipes import search_networks  # noqa: E402
 from research.recipes.search_networks import WIDTH, _train_recognition, collect_decisions  # noqa: E402

@@ -13,11 +13,7 @@ from played_positions import played, same_records
 torch = pytest.importorskip("torch")
 from gin_env import PlayerView, agents  # noqa: E402
 from gin_env.agents import base  # noqa: E402
-from gin_env.agents.generations.bot import (  # noqa: E402
-    GenerationBot,
-    GenerationNetwork,
-    save_network,
-)
+from gin_env.agents.generations.bot import GenerationBot, GenerationNetwork, save_network  # noqa: E402
 from gin_env.game.actions import KNOCK  # noqa: E402
 from gin_env.observations import candidates  # noqa: E402 (they need torch)
 from gin_env.observations.candidates import NO_ACTION  # noqa: E402

@@ -20,11 +20,7 @@ from gin_env.training.generations.fit import Experience
 from gin_env.training.generations.rollouts import Search, gather
 
 TINY = loop.LoopSettings(
-    pool={"simple": 2.0, "simple:knock_at=0": 1.0},
-    hands=512,
-    hands_per_part=256,
-    epochs=1,
-    games=20,
+    pool={"simple": 2.0, "simple:knock_at=0": 1.0}, hands=512, hands_per_part=256, epochs=1, games=20
 )
 
 

@@ -245,11 +245,7 @@ def test_run_resumes_after_millions_of_points(tmp_path):
 
 @pytest.mark.parametrize(
     ("given", "expected"),
-    [
-        ({}, (6.0, 900)),
-        ({"total_timesteps": 1500}, (6.0, 1500)),
-        ({"minutes": 60.0}, (60.0, 0)),
-    ],
+    [({}, (6.0, 900)), ({"total_timesteps": 1500}, (6.0, 1500)), ({"minutes": 60.0}, (60.0, 0))],
     ids=str,
 )
 def test_resumed_run_keeps_its_end_unless_given_another(tmp_path, given, expected):

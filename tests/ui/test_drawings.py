@@ -88,10 +88,7 @@ def both_views(name: str, table: Table, boxes: bool) -> Iterator[tuple[str, list
             advice = Judge().advise(view)
             yield (
                 f"{name}, player {player}, advice",
-                [
-                    draw.advice_lines(advice, view, "tonic", letters),
-                    page.hint(advice, view, "tonic"),
-                ],
+                [draw.advice_lines(advice, view, "tonic", letters), page.hint(advice, view, "tonic")],
             )
     yield f"{name}, last move", [replay_view.last_move(both_turns(*both), ("ann", "bob"))]
 

@@ -73,11 +73,7 @@ def test_text_of_the_deal():
     [
         (["pass"], "player_0 passed", "player_1 may take the upcard K♠ or pass"),
         (["pass", "pass"], "player_1 passed", "player_0 must draw from the stock: both have passed"),
-        (
-            ["pass", "pass", "draw"],
-            "player_0 drew 9♦ from the stock",
-            "player_0 to discard",
-        ),
+        (["pass", "pass", "draw"], "player_0 drew 9♦ from the stock", "player_0 to discard"),
         (["take"], "player_0 took the upcard K♠", "player_0 to discard"),
         (["take", "KD"], "player_0 discarded K♦", "player_1 to draw: the stock, or the upcard K♦"),
     ],

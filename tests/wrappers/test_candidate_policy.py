@@ -20,11 +20,7 @@ from gin_env.agents.policies.candidate_network import (  # noqa: E402
 )
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
 from gin_env.agents.policies.policy import PolicyBot  # noqa: E402
-from gin_env.agents.policies.sb3_archives import (  # noqa: E402
-    ArchiveError,
-    candidate_network_of,
-    convert_archive,
-)
+from gin_env.agents.policies.sb3_archives import ArchiveError, candidate_network_of, convert_archive  # noqa: E402
 from gin_env.batch import Games  # noqa: E402
 from gin_env.envs.gymnasium_env import GinRummyEnv  # noqa: E402
 from gin_env.game.rules import Rules  # noqa: E402

@@ -148,10 +148,7 @@ class BalancedBot(OffensiveBot):
     name = "balanced"
 
     def __init__(
-        self,
-        network: str = DEFAULT_NETWORK,
-        estimator: str | None = None,
-        risk_weight: float = 2.0,
+        self, network: str = DEFAULT_NETWORK, estimator: str | None = None, risk_weight: float = 2.0
     ) -> None:
         super().__init__(network, estimator)
         self.risk_weight = check_number("risk_weight", risk_weight, 0.0, 1000.0)

@@ -26,13 +26,7 @@ import numpy as np
 from gin_env.batch import EPISODES, Episode
 from gin_env.game.actions import DRAW_STOCK, NUM_ACTIONS
 from gin_env.game.rules import Rules
-from gin_env.observations.candidates import (
-    DISCARD_ROWS,
-    DRAW_ROWS,
-    NO_ACTION,
-    NUM_CONTEXT,
-    NUM_FEATURES,
-)
+from gin_env.observations.candidates import DISCARD_ROWS, DRAW_ROWS, NO_ACTION, NUM_CONTEXT, NUM_FEATURES
 from gin_env.observations.memory import NUM_MEMORY
 from gin_env.observations.parts import describe_parts, place_columns
 from gin_env.support.checks import check_choice, check_integer, check_switch
@@ -52,11 +46,7 @@ IMPOSSIBLE = -1e9
 DATA = Path(__file__).parents[1] / "data"
 PACKAGED = ("policy", "policy-1", "policy-memory")
 """The bots whose weights are packaged in `DATA`."""
-_READERS = {
-    "row_first.weight": "row",
-    "table_first.weight": "context",
-    "memory.first.weight": "memory",
-}
+_READERS = {"row_first.weight": "row", "table_first.weight": "context", "memory.first.weight": "memory"}
 """Weights that read a vector of `gin_env.observations.parts`."""
 
 

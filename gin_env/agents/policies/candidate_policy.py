@@ -15,11 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gin_env.agents.base import are_best
-from gin_env.agents.policies.candidate_network import (
-    CandidateScorer,
-    load_candidate_policy,
-    read_vectors,
-)
+from gin_env.agents.policies.candidate_network import CandidateScorer, load_candidate_policy, read_vectors
 from gin_env.agents.policies.policy import sample_actions, training_of, warn_of_rules
 from gin_env.agents.registry import name_of_file
 from gin_env.batch import EPISODES, Episode
@@ -153,9 +149,7 @@ class CandidatePolicyBot(NamedObject):
         dtype = network.draws.outputs.weight.dtype
         with torch.inference_mode():
             logits, _ = network.action_logits(
-                torch.from_numpy(rows).to(dtype),
-                torch.from_numpy(actions),
-                torch.from_numpy(table).to(dtype),
+                torch.from_numpy(rows).to(dtype), torch.from_numpy(actions), torch.from_numpy(table).to(dtype)
             )
             return torch.softmax(logits.double(), dim=1).numpy()
 

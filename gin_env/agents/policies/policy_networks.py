@@ -165,11 +165,7 @@ def save_network(
     Raises ValueError unless the file's name ends in .safetensors, which names of bots need.
     """
     check_ending(path, "a policy")
-    metadata = {
-        "architecture": network.architecture,
-        "training": training,
-        "provenance": provenance or {},
-    }
+    metadata = {"architecture": network.architecture, "training": training, "provenance": provenance or {}}
     FORMAT.write(path, network, metadata)
 
 

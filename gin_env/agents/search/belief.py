@@ -14,6 +14,7 @@ Results: docs/results/search.md, "Beliefs".
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -24,6 +25,7 @@ from gin_env.agents.search.small_networks import MODELS, HandShapes, packaged_ne
 from gin_env.batch import Games
 from gin_env.estimators.base import Estimator, NeedsHands
 from gin_env.game.cards import cards_of
+from gin_env.game.match_odds import chances_to_win
 from gin_env.game.rules import Rules
 from gin_env.game.state import OVER, STATE
 from gin_env.observations.views import PlayerView
@@ -33,6 +35,8 @@ MIN_ESTIMATE, MAX_ESTIMATE = 1e-3, 0.95
 """Estimates are clipped to this range: no card is certain before its place is known."""
 NUM_PROPOSED = 4
 """Number of worlds drawn from the estimator for each that is used, where worlds have weights."""
+NUM_PAID_HANDS = 2048
+"""Number of hands played to learn how many points a hand pays."""
 _BYTES = np.ones(STATE.itemsize, np.uint8)
 _BYTES.view(STATE)[:] = 0
 _PADDING = _BYTES.nonzero()[0]
@@ -178,6 +182,16 @@ def points_of_hand(games: Games) -> np.ndarray:
     """Return player 0's points in each hand that is over: int64 (n,)."""
     public = games.state["public"]
     return np.where(public["winner"] < 0, 0, public["points"] * (1 - 2 * public["winner"].astype(np.int64)))
+
+
+def chances_of_play(rules: Rules, finish: Callable[[Games], object]) -> np.ndarray:
+    """Return `gin_env.game.match_odds.chances_to_win` from hands that `finish` plays to their end."""
+    games = Games(NUM_PAID_HANDS, rules)
+    games.start(games.everyone, np.zeros(NUM_PAID_HANDS, np.uint64), games.everyone.astype(np.uint64))
+    finish(games)
+    paid = np.bincount(np.abs(points_of_hand(games)), minlength=2)
+    paid[1] += not paid[1:].any()  # no hand paid points
+    return chances_to_win(paid, rules.target_score)
 
 
 def mean_and_error(gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

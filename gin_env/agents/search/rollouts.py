@@ -16,14 +16,13 @@ from gin_env.agents.base import Agent
 from gin_env.agents.policies.candidate_network import CandidateScorer, CandidateScores, check_no_memory
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policies.improved_policy import ImprovedPolicyBot
-from gin_env.agents.search.belief import points_of_hand
+from gin_env.agents.search.belief import chances_of_play
 from gin_env.agents.turns import play_turns
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK
 from gin_env.game.cards import NUM_CARDS
 from gin_env.game.engine import play
-from gin_env.game.match_odds import chances_to_win
-from gin_env.game.rules import Rules
+from gin_env.game.rules import MAX_TURNS, Rules
 from gin_env.game.state import DISCARD, OVER, STOCK_ONLY
 from gin_env.observations.candidates import (
     DISCARD_ROWS,
@@ -41,8 +40,6 @@ BLOCK = 64
 """Units of a layer computed together. A constant, so that the compiler unrolls the loops."""
 ROOM_ROWS = DISCARD_ROWS + 1
 """Rows are computed in pairs."""
-NUM_PAID_HANDS = 2048
-"""Hands played to estimate how often a hand pays how many points."""
 
 
 class Layers(NamedTuple):
@@ -130,13 +127,7 @@ class RolloutPlayers:
     def chances_to_win(self, rules: Rules) -> np.ndarray:
         """Return `gin_env.game.match_odds.chances_to_win` from hands of these players under these rules."""
         if rules not in self._chances:
-            games = Games(NUM_PAID_HANDS, rules)
-            games.start(games.everyone, np.zeros(NUM_PAID_HANDS, np.uint64), games.everyone.astype(np.uint64))
-            self.roll_out(games, 0, 1 << 30)
-            paid = np.bincount(np.abs(points_of_hand(games)))
-            if len(paid) == 1:  # no hand paid points
-                paid = np.bincount([max(rules.gin_bonus, 1)])
-            self._chances[rules] = chances_to_win(paid, rules.target_score)
+            self._chances[rules] = chances_of_play(rules, lambda games: self.roll_out(games, 0, MAX_TURNS))
         return self._chances[rules]
 
     def logits(self, views: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -179,11 +179,7 @@ def open_run(folder: Path, settings: LoopSettings | None) -> tuple[LoopSettings,
 
 
 def _advance(
-    folder: Path,
-    settings: LoopSettings,
-    history: Sequence[Generation],
-    workers: Workers,
-    progress: Progress,
+    folder: Path, settings: LoopSettings, history: Sequence[Generation], workers: Workers, progress: Progress
 ) -> Generation:
     """Train and evaluate the next generation, starting from the last kept one; 0 is only evaluated."""
     start, number = monotonic(), len(history)
@@ -222,9 +218,7 @@ def _advance(
     return Generation(number, passes, rates, intervals, losses, positions, returns, monotonic() - start)
 
 
-def _rates(
-    results: dict[str, MatchResult],
-) -> tuple[dict[str, float], dict[str, tuple[float, float]]]:
+def _rates(results: dict[str, MatchResult]) -> tuple[dict[str, float], dict[str, tuple[float, float]]]:
     """Return the win rates of some matches and their intervals."""
     rates = {bot: result.win_rate for bot, result in results.items()}
     return rates, {bot: result.interval for bot, result in results.items()}
@@ -298,9 +292,7 @@ def _player(bot: str, knock: str) -> Agent:
     return GenerationBot(bot, knock, dtype=torch.bfloat16 if HAS_BFLOAT16 else torch.float32)
 
 
-def gather_part(
-    task: tuple[str, dict[str, float], LoopSettings, int, int],
-) -> tuple[Experience, Experience]:
+def gather_part(task: tuple[str, dict[str, float], LoopSettings, int, int]) -> tuple[Experience, Experience]:
     """Return one part of the experience; see `gather_experience`."""
     parent, opponents, settings, seed, part = task
     with torch_threads():

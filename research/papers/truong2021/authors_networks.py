@@ -14,13 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.agents.hand_strength.bots import (
-    FORMAT,
-    OffensiveBot,
-    choose_actions,
-    find_network,
-    load_network,
-)
+from gin_env.agents.hand_strength.bots import FORMAT, OffensiveBot, choose_actions, find_network, load_network
 from gin_env.agents.hand_strength.features import HITS, hand_features
 from gin_env.agents.hand_strength.networks import HandStrength
 from gin_env.observations.views import PlayerView

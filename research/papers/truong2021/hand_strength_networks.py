@@ -192,12 +192,7 @@ MEASURED = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 33, 40, 48, 64, 80, 96)
 
 
 def networks_by_epoch(
-    run: Run,
-    prefix: str,
-    label: str,
-    states: DataSet,
-    settings: HandStrengthSettings,
-    epochs: Iterable[int],
+    run: Run, prefix: str, label: str, states: DataSet, settings: HandStrengthSettings, epochs: Iterable[int]
 ) -> Iterator[tuple[int, Path]]:
     """Train to each of `epochs` in ascending order, and yield the epoch and the file of its network.
 

@@ -32,10 +32,7 @@ _SECONDS_BETWEEN_CHECKPOINTS = 60
 CHECKPOINT = ArrayFormat(
     kind="checkpoint",
     version=1,
-    arrays={
-        "regrets": (np.float64, ("information sets", 2)),
-        "sums": (np.float64, ("information sets", 2)),
-    },
+    arrays={"regrets": (np.float64, ("information sets", 2)), "sums": (np.float64, ("information sets", 2))},
     described={
         "abstraction": str,
         "candidates": str,

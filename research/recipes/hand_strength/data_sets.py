@@ -293,14 +293,7 @@ def _explore(task: _Task) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarra
     simulated = 0
     while deal < last:
         done, rows, actions = explore_deals(
-            states,
-            task.seed,
-            deal,
-            last - deal,
-            task.explorer,
-            task.samples,
-            task.stages == "all",
-            arrays,
+            states, task.seed, deal, last - deal, task.explorer, task.samples, task.stages == "all", arrays
         )
         with torch_threads():
             estimates = quantised(estimate(PlayerView(arrays.views[:rows])))

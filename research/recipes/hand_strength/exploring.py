@@ -25,12 +25,7 @@ from gin_env.observations.view_kernels import VIEW, write_view
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer
 from gin_env.support.compilation import kernel
-from research.recipes.hand_strength.data_sets import (
-    DataSet,
-    data_set_of,
-    discounted_scores,
-    quantised,
-)
+from research.recipes.hand_strength.data_sets import DataSet, data_set_of, discounted_scores, quantised
 from research.recipes.hand_strength.simulation import reference_action, start_sample
 
 _TABLES_PER_BATCH = 16_384

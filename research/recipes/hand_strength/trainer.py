@@ -257,11 +257,7 @@ def batch_of(
 
 
 def predict(
-    network: HandStrength,
-    data: DataSet,
-    rows: np.ndarray,
-    hits: str = HITS[0],
-    scored_deadwood: bool = False,
+    network: HandStrength, data: DataSet, rows: np.ndarray, hits: str = HITS[0], scored_deadwood: bool = False
 ) -> np.ndarray:
     """Return float32 (k,): the network's values of these states of a data set."""
     network.eval()

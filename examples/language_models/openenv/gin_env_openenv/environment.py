@@ -58,9 +58,5 @@ class GinRummyOpenEnv(Environment[GinRummyAction, GinRummyObservation, State]):
 
     def _observation(self, text: str, info: dict[str, Any], reward: float, over: bool) -> GinRummyObservation:
         return GinRummyObservation(
-            prompt=text,
-            legal_actions=info["legal"],
-            illegal_answers=info["misses"],
-            reward=reward,
-            done=over,
+            prompt=text, legal_actions=info["legal"], illegal_answers=info["misses"], reward=reward, done=over
         )
