@@ -387,6 +387,7 @@ def choose(probabilities: dict[str, float], share: float, purified: bool = False
         ({"KC": 0.5, "QH": 0.5, "8S": 0.1}, 0.51, True, "QH"),
         ({"KC": 0.2, "8S": 0.6}, 0.24, False, "KC"),  # without a strategy: left aside
         ({"KC": 0.2, "8S": 0.6}, 0.26, False, "8S"),
+        ({"QH": 0.2, "8S": 0.6}, 0.24, False, "QH"),
         ({"KC": 0.0, "QH": 0.0}, 0.49, False, "KC"),  # none would go: a coin
         ({"KC": 0.0, "QH": 0.0}, 0.51, False, "QH"),
         ({"KC": 0.0, "QH": 0.3, "8S": 0.0}, 0.0, False, "QH"),

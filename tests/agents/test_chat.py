@@ -93,6 +93,13 @@ def test_repeated_match_asks_no_question_twice(url, tmp_path, monkeypatch):
     assert run(*command) == expected
 
 
+def test_models_share_a_file_but_no_answers(url, tmp_path):
+    for model in ("last", "silent"):  # "silent" never answers with an action
+        bot = chat.ChatBot(model, url, attempts=1, answers=tmp_path / "answers.jsonl")
+        play_match(bot, "simple", games=2, episode="hand", seed=1)
+        assert bot.usage.replaced_actions == (bot.usage.decisions if model == "silent" else 0)
+
+
 def test_chat_names_are_bots_that_need_permission(url, monkeypatch):
     name = f"chat:last@{url}"
     assert agents.starts_program(name)

@@ -211,3 +211,12 @@ def test_file_warns_under_other_rules_than_its_training(tmp_path, views):
     bot = ImprovedPolicyBot(weights=str(path))
     with pytest.warns(UserWarning, match="knock_limit=3"):
         assert (bot.act(views) == ImprovedPolicyBot().act(views)).all()
+
+
+def test_policy_trained_on_hands_does_not_see_scores(tmp_path, views):
+    path = tmp_path / "hands.safetensors"
+    save_candidate_policy(path, load_candidate_policy("policy")[0], episode="hand")
+    at_start, late = (PlayerView(views.array.copy()) for _ in range(2))
+    at_start.array["public"]["scores"], late.array["public"]["scores"] = 0, [95, 10]
+    chances = [ImprovedPolicyBot(None, str(path)).action_chances(view) for view in (at_start, late)]
+    assert np.array_equal(*chances)

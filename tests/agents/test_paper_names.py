@@ -56,7 +56,7 @@ def test_every_parameter_is_written_out(name):
 
 def test_frozen_bot_with_parameters_has_them_in_its_name():
     bot = agents.make("tonic-paper:pair_turns=4")
-    assert bot.name == "tonic-paper:pair_turns=4"
+    assert bot.name == agents.make("tonic-paper", pair_turns=4).name == "tonic-paper:pair_turns=4"
     assert decision_hash(bot) == decision_hash(
         "tonic:increment=1.5,decrement=0.75,decline=0.4,knock_at=variable,pair_turns=4"
     )

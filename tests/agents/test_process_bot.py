@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import signal
@@ -244,6 +245,12 @@ def test_program_has_its_own_time_to_start(program, monkeypatch):
     monkeypatch.setattr("gin_env.agents.process.START_SECONDS", 0.3)
     with pytest.raises(ProcessBotError, match=r"no answer in 0\.3 seconds"):
         ProcessBot(program("", ready="import time\ntime.sleep(60)\n"))
+
+
+def test_copy_has_the_time_limit_of_the_original(program):
+    bot = ProcessBot(program("sys.stdin.read()"), seconds=3)
+    twin = copy.deepcopy(bot)
+    assert (twin.command, twin.seconds) == (bot.command, 3)
 
 
 def test_program_that_writes_messages_plays_where_none_can_be_shown(program, monkeypatch):

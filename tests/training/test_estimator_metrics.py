@@ -13,7 +13,7 @@ from gin_env import agents, cards, cli, estimators
 from gin_env.training.estimators import evaluation
 from gin_env.training.estimators.evaluation import FIGURES, draw_all, evaluate_estimators
 from gin_env.training.estimators.metrics import METRICS, held_ranks, measure
-from gin_env.training.estimators.positions import Positions
+from gin_env.training.estimators.positions import Positions, play_hands
 from research.recipes.estimators.sampling import collect_positions
 
 HAND = "AH 2H 3H 4H 5H 6H 7H 8H 9H TH"
@@ -143,12 +143,18 @@ def test_each_player_of_each_hand_has_a_memory_of_its_own():
         assert np.array_equal(counted[:, 0], seen[places])
 
 
+def numbers_of_hands() -> list[int]:
+    along = evaluation.estimate_along([], agents.make("simple"), 50, 2)
+    return sorted(number for _, numbers, *_ in along for number in numbers.tolist())
+
+
 @pytest.mark.compiled
 def test_result_does_not_depend_on_batching(result, monkeypatch):
-    names = ["uniform", "nn"]
+    names, numbers = ["uniform", "nn"], numbers_of_hands()
     whole = evaluate_estimators(names, hands=50, seed=2)
     seen: list[int] = []
     monkeypatch.setattr("gin_env.training.estimators.positions.HANDS_PER_BATCH", 20)
+    assert numbers_of_hands() == numbers
     parts = evaluate_estimators(names, hands=50, seed=2, progress=seen.append)
     assert sum(seen) == 50
     assert np.array_equal(whole.counts, parts.counts)
@@ -156,6 +162,25 @@ def test_result_does_not_depend_on_batching(result, monkeypatch):
     rounding[list(METRICS).index("integrity_loss")] = 1e-5  # the small difference of two float32 sums
     assert (np.abs(whole.sums - parts.sums) <= rounding + 1e-5 * np.abs(parts.sums)).all()
     assert np.allclose(whole.bins[:, :, 0], parts.bins[:, :, 0])
+
+
+@pytest.mark.compiled
+def test_each_seat_has_a_bot_of_its_own():
+    class Watching:
+        def __init__(self, name: str) -> None:
+            self.name, self.players = name, set()
+
+        def act(self, view) -> np.ndarray:
+            self.players.update(view.array["player"].tolist())
+            return agents.make("simple").act(view)
+
+    seats = set()
+    for seed in range(20):
+        bots = Watching("one"), Watching("other")
+        for _ in play_hands(bots, 1, seed):
+            pass
+        seats.add(tuple(tuple(sorted(bot.players)) for bot in bots))
+    assert seats == {((0, 1), ()), ((), (0, 1)), ((0,), (1,)), ((1,), (0,))}
 
 
 @pytest.mark.compiled

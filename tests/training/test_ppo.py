@@ -31,6 +31,7 @@ from gin_env.support.tensor_files import TensorFileError  # noqa: E402
 from gin_env.training.experience import DecisionBuffer, LearnerBatch  # noqa: E402
 from gin_env.training.league import SELF, League  # noqa: E402
 from gin_env.training.learner import Learner, most_points  # noqa: E402
+from gin_env.training.ranks import Ranks  # noqa: E402
 from gin_env.training.runs import load_start  # noqa: E402
 from gin_env.training.settings import PPOSettings  # noqa: E402
 
@@ -85,6 +86,16 @@ def test_end_of_rollout_cuts_chains_and_bootstraps():
     batch.estimate_advantages(gamma=1.0, gae_lambda=0.95)
     assert batch.known[:3].tolist() == [True, False, False]
     np.testing.assert_allclose(batch.advantage[:3], [0.3 - 0.1, 0, 0], rtol=1e-5)
+
+
+def test_new_rollout_begins_new_chains():
+    batch = three_decisions()
+    batch.clear()
+    one, slots = np.ones(1, np.int64), np.zeros(1, np.int64)
+    for place, (game, player) in enumerate(((1, 0), (1, 1), (0, 1))):
+        batch.add(game * one, player * one, 0, slice(place, place + 1), np.zeros(1, np.float32), slots)
+    assert not batch.known[:3].any()
+    assert batch.next[:3].tolist() == [batch.nothing] * 3
 
 
 def test_next_hand_begins_new_chains():
@@ -268,6 +279,12 @@ def test_games_are_played_by_the_rules_in_turn(tmp_path):
     assert after < 1
     assert paid[1] == pytest.approx(2 * (after - before))
     assert learner.new_hand_points[:, 30].tolist() == [2, 1, 0]
+
+
+def test_rules_of_games_do_not_depend_on_the_number_of_ranks(tmp_path):
+    settings = replace(tiny(tmp_path), rules=("eaai", "oklahoma", "knock_limit=3"), num_envs=8)
+    parts = [Learner(settings, Ranks(rank, 3)).rules_index for rank in range(3)]
+    assert np.concatenate(parts).tolist() == Learner(settings).rules_index.tolist()
 
 
 def test_policy_file_names_all_rules_of_its_training(tmp_path, recwarn):

@@ -174,6 +174,10 @@ def test_saved_model_is_a_bot_that_plays_the_models_predictions(model, positions
     np.testing.assert_allclose(best, other, atol=1e-6, err_msg="SB3 rounds: it may take another equal one")
     assert np.array_equal(CandidatePolicyBot.snapshot(model, deterministic=True).act(view), actions)
     model.save(tmp_path / "model.zip")
+    for deterministic in (True, False):
+        expected_actions = CandidatePolicyBot.snapshot(model, deterministic).act(view)
+        bot = agents.make(str(tmp_path / "model.zip"), deterministic=deterministic)
+        assert np.array_equal(bot.act(view), expected_actions)
     convert_archive(tmp_path / "model.zip", tmp_path / "converted.safetensors")
     assert np.array_equal(agents.make(str(tmp_path / "converted.safetensors")).act(view), actions)
     again = MaskablePPO.load(tmp_path / "model.zip", device="cpu")
