@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -305,3 +306,9 @@ def test_bot_that_cannot_play_the_rules_reports_it():
     answers = io.StringIO()
     serve(Particular(), io.StringIO(protocol.line({"type": "hello", "protocol": 1})), answers)
     assert json.loads(answers.getvalue())["type"] == "ready"
+
+
+def test_example_discards_the_highest_of_useless_cards():
+    decide = runpy.run_path(str(ROOT / "examples" / "protocol_bot.py"))["decide"]
+    hand = ["AC", "KD", "5H"]
+    assert decide({"hand": hand, "legal": [f"discard {card}" for card in hand]}) == "discard KD"

@@ -12,6 +12,7 @@ import pytest
 from hands_in_words import action
 
 from gin_env import agents, gin_rummy_v0, gin_rummy_v4
+from gin_env.estimators.ensemble import EnsembleEstimator
 from gin_env.game.actions import DRAW_UPCARD, NUM_ACTIONS
 from gin_env.observations.observation import OBSERVATION_SIZE, part
 from gin_env.observations.views import PlayerView
@@ -289,3 +290,19 @@ def test_state_holds_both_hands_the_pile_and_the_order_of_the_stock():
 def test_state_of_a_critic_needs_a_reset():
     with pytest.raises(gymnasium.error.ResetNeeded):
         gin_rummy_v0.raw_env().state()
+
+
+@pytest.mark.compiled
+def test_estimator_memory_of_both_players_is_cleared_each_episode():
+    env = gin_rummy_v0.raw_env(estimator=EnsembleEstimator("adaptive", ("uniform", "bayes")), episode="game")
+
+    def observations() -> list[bytes]:
+        env.reset(seed=5)
+        seen = []
+        for _ in range(60):
+            observation = env.last()[0]
+            seen.append(observation["observation"].tobytes())
+            env.step(int(observation["action_mask"].argmax()))
+        return seen
+
+    assert observations() == observations()

@@ -183,9 +183,10 @@ def test_state_keeps_the_remaining_fixed_decks():
     env.reset(seed=1, options={"deck": decks})
     state = env.get_state()
     expected = play_aec(env, 200, 2)
-    env.reset(seed=2)
-    env.set_state(state)
-    assert plain(play_aec(env, 200, 2)) == plain(expected)
+    for _ in range(2):  # what is played does not use up the decks of the state
+        env.reset(seed=2)
+        env.set_state(state)
+        assert plain(play_aec(env, 200, 2)) == plain(expected)
 
 
 @pytest.mark.parametrize(

@@ -152,6 +152,14 @@ def test_illegal_answers_end_the_episode_at_the_patience_limit():
     assert env.reset(seed=3)[1]["legal"] == first["legal"]
 
 
+def test_legal_answers_do_not_forgive_earlier_ones():
+    env = TextGinRummy("random", patience=2)
+    legal = env.reset(seed=3)[1]["legal"]
+    env.step("I give up")
+    assert env.step(legal[0])[-1]["misses"] == 1
+    assert env.step("I give up")[1:3] == (-1.0, True)
+
+
 @pytest.mark.parametrize("answer", ["pass", "I give up"])
 def test_answer_outside_an_episode_raises(answer):
     env = TextGinRummy("random")

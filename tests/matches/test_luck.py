@@ -223,6 +223,17 @@ def test_inputs_show_both_hands_and_the_cards_that_help():
     assert masks[8] == ""
 
 
+def test_no_card_helps_with_the_card_to_be_discarded():
+    position = np.zeros(1, CHANCE)
+    for name, text in (("mover", MOVER.replace("KD", "QD")), ("other", OTHER), ("pile", PILE)):
+        position[name] = cards.parse(text)
+    row = np.empty((1, NUM_INPUTS), np.float32)
+    write_inputs(position, row)
+    helps = row[0, 5 * 52 : 6 * 52]
+    assert helps[card_id("9S")]
+    assert not helps[card_id("QH")], "one of the two queens is discarded"
+
+
 def test_empty_luck_has_the_shape_of_the_deals():
     luck = luck_of_deals(np.zeros(0, CHANCE), 3, Rules(), True, SimpleNamespace(**vars(DeadwoodValue)))
     assert luck.shape == (3,)

@@ -64,6 +64,15 @@ def test_resumed_tournament_plays_again_if_a_policy_has_changed(tmp_path, monkey
         assert len(played) == matches
 
 
+def test_match_without_luck_is_played_again_when_luck_is_wanted(tmp_path):
+    pytest.importorskip("torch")
+    bots, log = ("simple", "random-discard"), MatchLog(tmp_path / "log")
+    assert log.play(bots, bots, 4, 1).luck is None
+    again = log.play(bots, bots, 4, 1, luck=True)
+    assert again.luck is not None
+    assert MatchLog(tmp_path / "log", resume=True).play(bots, bots, 4, 1, luck=True) == again
+
+
 def test_files_of_other_kinds_raise(tmp_path):
     path = tmp_path / "log"
     with pytest.raises(FileNotFoundError, match="nothing to resume"):

@@ -107,6 +107,26 @@ def test_games_with_different_evidence_have_separate_mixtures():
         assert np.array_equal(estimator.advance(view[[game]], alone)[0], estimates[game])
 
 
+def test_members_are_scored_by_the_chance_that_they_gave_to_the_drawn_card():
+    estimator = estimators.make("ensemble:switching=adaptive,members=bayes+logistic")
+    games, bot = Games(8), agents.make("simple")
+    games.start(seed=1)
+    memory, scored = estimator.new_memory(8), 0
+    for _ in range(20):
+        view, before = games.views(games.everyone, 0), memory.copy()
+        estimator.advance(view, memory)
+        private = view.array["private"]
+        for game in np.flatnonzero((before["first_hand"] != 0) & (memory["draws"] == before["draws"] + 1)):
+            drawn = private["stock_draws"][game, private["num_stock_draws"][game] - 1]
+            elsewhere = 1 - before["estimates"][game].astype(float)
+            chances = elsewhere[:, drawn] / elsewhere[:, before["unseen"][game]].sum(axis=1)
+            assert memory["scores"][game] - before["scores"][game] == pytest.approx(np.log(chances), rel=1e-4)
+            scored += 1
+        running = games.everyone[~games.done]
+        games.play(running, bot.act(games.views(running)))
+    assert scored > 20
+
+
 def test_memory_in_slots_learns_like_a_separate_memory():
     """Environments keep one memory for all seats and advance some of its slots at a time."""
     estimator = estimators.make("ensemble:switching=adaptive,members=bayes+logistic")

@@ -277,3 +277,13 @@ def test_command_writes_a_network_that_plays(small, tmp_path):
     result = CliRunner().invoke(cli.app, [*match, "--json", str(tmp_path / "match.json")])
     assert result.exit_code == 0, result.output
     assert json.loads((tmp_path / "match.json").read_text())["games"] == 4
+
+
+def test_blocks_are_of_different_deals(monkeypatch):
+    decks = []
+    monkeypatch.setattr(
+        action_values, "_play_and_try", lambda _, games, *more: decks.append(games["hidden"]["deck"].copy())
+    )
+    for block in range(2):
+        collect_block("policy-1", 1, block, 2)
+    assert (decks[0] != decks[1]).any(axis=1).all()

@@ -85,7 +85,14 @@ def test_magnet_pulls_back_to_the_average(tmp_path):
         learner.network.discards.outputs.weight += 1.0
     free = learner.loss_of_kind(*arguments)[0].item()
     learner.coef = 1.0
-    assert learner.loss_of_kind(*arguments)[0].item() > free + 1
+    pull = learner.loss_of_kind(*arguments)[0].item() - free
+    inputs = learner.buffers[1].inputs(learner.batch.place[decisions])
+    with torch.no_grad():
+        policy, average = (
+            torch.log_softmax(network(*inputs)[0], dim=1) for network in (learner.network, learner.magnet)
+        )
+    assert pull == pytest.approx((policy.exp() * (policy - average)).nansum().item(), rel=1e-3)
+    assert pull > 1
 
 
 def test_predicted_hands_are_the_opponents(tmp_path):

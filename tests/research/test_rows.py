@@ -149,3 +149,14 @@ def test_hands_ended_by_a_bot_are_those_that_it_knocked(tmp_path):
             pytest.approx(2 / 3, abs=1e-3),
         )
         assert row["ended"] == pytest.approx(row["ended_hands"] / 3, abs=1e-3)
+
+
+def test_trainings_have_different_names_in_the_match_log(monkeypatch):
+    played = []
+    figures = dict.fromkeys(("opponent", "games", "won", "low", "high", "deals"))
+    monkeypatch.setattr(learning, "match_row", lambda match: figures)
+    log = SimpleNamespace(play=lambda names, *about: played.append(names))
+    run = SimpleNamespace(log=log, used=lambda *bots: None, size=int)
+    for name in ("0-seed-1", "0-seed-2"):
+        learning.play(run, Path(name) / "policy.safetensors", ["simple"], 2, {})
+    assert played == [("0-seed-1", "simple"), ("0-seed-2", "simple")]

@@ -60,6 +60,11 @@ def test_fictitious_play_keeps_each_players_own_next_decision():
     assert np.isin(play.imitated_actions[: play.num_imitated], np.arange(107)).all()
 
 
+def test_seconds_of_a_solver_begin_with_those_of_unrolling():
+    ((_, seconds, _),) = small_gin.solve(small_gin.CFRPlus, 100.0, GinTree(TINY), 0, [1])
+    assert seconds > 100
+
+
 def test_a_stopped_run_goes_on_where_it_was(tmp_path, monkeypatch):
     """Each method and seed is kept in the folder as soon as it is measured."""
     asked = []

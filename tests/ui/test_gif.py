@@ -70,6 +70,14 @@ def test_gif_has_every_picture_and_holds_the_last(tmp_path):
     assert times == [500] * (len(pictures) - 1) + [5000]
 
 
+def test_last_picture_of_a_slow_gif_is_not_shorter(tmp_path):
+    pictures = [np.full((4, 6, 3), shade, np.uint8) for shade in (0, 100, 200)]
+    animation.write_gif(pictures, tmp_path / "slow.gif", seconds=10)
+    with Image.open(tmp_path / "slow.gif") as gif:
+        gif.seek(gif.n_frames - 1)
+        assert gif.info["duration"] == 10_000
+
+
 def test_command_writes_the_gif_and_prints_the_number_of_actions(tmp_path):
     file = tmp_path / "hand.gif"
     done = CliRunner().invoke(app, ["gif", "tonic", "simple", str(file), "--seed", "13", "--width", "240"])

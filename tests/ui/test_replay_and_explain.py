@@ -89,6 +89,8 @@ def test_table_is_sorted_by_value_or_deadwood():
         "pass                   15     4   39 %    0       1  0.06  +10.0   0.0 %",
         "draw the upcard         1     4  100 %    4       -     -   -3.2  12.5 %",
     ]
+    first = explanation(found, {"ann": values, "cy": -values}, {}).splitlines()[1]
+    assert first.startswith("pass"), "the first bot's values determine the order"
     assert explanation(choices(told("2D")), {}, {}).splitlines() == [
         "action           deadwood  outs  knock  gin  danger",
         "draw the upcard         1     4  100 %    4       -",

@@ -102,6 +102,15 @@ def test_restored_run_has_the_same_model_and_past_selves(tmp_path, candidates):
         small_callback(tmp_path).restore(new_model(new_games(), hidden=16))
 
 
+def test_void_hands_are_not_lost(tmp_path):
+    callback = small_callback(tmp_path)
+    ends = [("void", False), ("knock", False), ("gin", True)]
+    infos = [{"opponent": "simple", "outcome": outcome, "won": won} for outcome, won in ends]
+    callback.locals = {"infos": [{}, *infos]}
+    callback._on_step()
+    assert callback._results["simple"].tolist() == [3, 1]
+
+
 def test_evaluations_play_under_the_rules_of_the_environment(tmp_path):
     class Bot:
         name, seen = "watcher", set()
