@@ -76,6 +76,8 @@ class Encoder(Restorable):
         if memory and not games.whole_game:
             raise ValueError("memory=True needs episode='game': a single hand has no earlier hands")
         self.estimator = resolve(estimator, programs=True)
+        self._is_observed = is_observed(self.estimator)
+        self._is_dict = candidates or memory or self.mask
         self._games = games
         self._slots = self.estimator.new_memory(2 * len(games))  # player p of game g has slot 2 g + p
         self._vectors = Buffers((len(games), OBSERVATION_SIZE), np.float32)
@@ -95,12 +97,12 @@ class Encoder(Restorable):
 
     def forget(self, which: np.ndarray) -> None:
         """Clear the estimator's memories of these games at the start of an episode."""
-        if not is_observed(self.estimator):
+        if not self._is_observed:
             slots = np.concatenate([2 * which, 2 * which + 1])
             self._slots[slots] = self.estimator.new_memory(len(slots))
 
     def observe(self, player: int, masks: np.ndarray, which: np.ndarray | None = None) -> Observation:
-        """Return the observations of a player, one row for each game, in arrays that nobody else uses.
+        """Return the observation of a player, one row for each game, in arrays that nobody else uses.
 
         Parameters
         ----------
@@ -108,26 +110,54 @@ class Encoder(Restorable):
         masks : int8 (k, 107), the player's action masks. Without a legal action there are no candidates.
         which : indices of the games, int (k,); default: all, in arrays that are reused once dropped.
         """
-        games = self._games
         vectors = self._vectors.take() if which is None else None
         rows = self._rows.take() if which is None and self.candidates else None
-        which = games.everyone if which is None else which
-        vectors = games.observations(which, player, vectors)
-        if not is_observed(self.estimator):
-            hands, slots = games.state["private"]["hand"][which, 1 - player], 2 * which + player
-            view = games.views(which, player)
-            vectors[:, _ESTIMATE] = advance_slots(self.estimator, view, hands, self._slots, slots)
+        which = self._games.everyone if which is None else which
+        vectors = self._write_vectors(player, which, vectors)
+        if not self._is_dict:
+            return vectors
         observation = {"observation": vectors}
         if self.mask:
             observation["action_mask"] = masks
+        return observation | self._more_entries(player, masks, which, rows)
+
+    def observe_one(self, player: int, mask: np.ndarray) -> Observation:
+        """Return the same, without the axis of the games, in a batch of one game; `mask` is int8 (107,)."""
+        which = self._games.everyone
+        vector = self._write_vectors(player, which, None)[0]
+        if not self._is_dict:
+            return vector
+        observation = {"observation": vector}
+        if self.mask:
+            observation["action_mask"] = mask
+        if self.candidates or self.memory:
+            entries = self._more_entries(player, mask[np.newaxis], which, None)
+            observation |= {name: entry[0] for name, entry in entries.items()}
+        return observation
+
+    def _write_vectors(self, player: int, which: np.ndarray, vectors: np.ndarray | None) -> np.ndarray:
+        """Return the vectors of a player, float32 (k, OBSERVATION_SIZE), written into an array if given."""
+        games = self._games
+        vectors = games.observations(which, player, vectors)
+        if not self._is_observed:
+            hands, slots = games.state["private"]["hand"][which, 1 - player], 2 * which + player
+            view = games.views(which, player)
+            vectors[:, _ESTIMATE] = advance_slots(self.estimator, view, hands, self._slots, slots)
+        return vectors
+
+    def _more_entries(
+        self, player: int, masks: np.ndarray, which: np.ndarray, rows: np.ndarray | None
+    ) -> dict[str, np.ndarray]:
+        """Return the entries of candidates and memory, if wanted."""
+        entries: dict[str, np.ndarray] = {}
         if self.candidates:
-            entries = games.candidates(which, rows, player=player)
+            arrays = self._games.candidates(which, rows, player=player)
             over = ~masks.any(axis=1)
-            entries[0][over], entries[1][over] = 0, NO_ACTION
-            observation |= zip(ENTRIES, entries, strict=True)
+            arrays[0][over], arrays[1][over] = 0, NO_ACTION
+            entries |= zip(ENTRIES, arrays, strict=True)
         if self.memory:
-            observation[ENTRY] = games.memories(which, player)
-        return observation if len(observation) > 1 else vectors
+            entries[ENTRY] = self._games.memories(which, player)
+        return entries
 
     def _setting(self) -> tuple[Any, ...]:
         return (self.estimator.name,)

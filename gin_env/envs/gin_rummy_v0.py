@@ -23,7 +23,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
 from gin_env.batch import Episode, Games, Reward
-from gin_env.envs.encoder import Encoder, Observation, Options, row
+from gin_env.envs.encoder import Encoder, Observation, Options
 from gin_env.envs.snapshots import EnvironmentState, Restorable
 from gin_env.estimators.base import Estimator
 from gin_env.game.actions import NUM_ACTIONS, check_action, unwrap
@@ -350,8 +350,9 @@ class raw_env(TwoPlayers):
     def observe(self, agent: str) -> Observation:
         """Return the observation of `agent`, in new arrays; only the agent to move has candidates."""
         player = self._player_index(agent)
-        mask = self._mask if agent == self.agent_selection else np.zeros(NUM_ACTIONS, np.int8)
-        return row(self._encoder.observe(player, mask[np.newaxis].copy(), self._index), 0)
+        moving = agent == self.agent_selection
+        mask = self._mask.copy() if moving else np.zeros(NUM_ACTIONS, np.int8)
+        return self._encoder.observe_one(player, mask)
 
     def player_view(self, agent: str) -> PlayerView:
         """Return the view of `agent`, from which bots decide; `PlayerView.from_env` calls this."""

@@ -11,8 +11,8 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from gin_env.envs.encoder import Observation, row
-from gin_env.envs.learner_seat import NO_RESULT, LearnerSeat, Opponents, Options, Seated
+from gin_env.envs.encoder import Observation
+from gin_env.envs.learner_seat import LEARNER, NO_RESULT, LearnerSeat, Opponents, Options, Seated
 from gin_env.game.actions import NUM_ACTIONS, check_action
 from gin_env.game.deals import check_deal_options
 from gin_env.game.rules import RulesLike
@@ -152,9 +152,9 @@ class GinRummyEnv(Seated, gymnasium.Env):
         self._screen.close()
 
     def _observe(self) -> tuple[Observation, dict[str, Any]]:
-        masks = self.seat.masks()
-        info = {"action_mask": masks[0], "opponent": self.seat.opponent_name(0), **NO_RESULT}
+        mask = self.seat.masks()[0]
+        info = {"action_mask": mask, "opponent": self.seat.opponent_name(0), **NO_RESULT}
         if self.seat.done[0]:
             results = self.seat.hand_results(self.seat.games.everyone)
             info |= {name: values[0].item() for name, values in results.items()}
-        return row(self.seat.observe(masks), 0), info
+        return self.seat.encoder.observe_one(LEARNER, mask), info

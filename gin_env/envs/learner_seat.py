@@ -86,7 +86,7 @@ class LearnerSeat(Restorable):
     _CHANGING = (
         "games", "encoder", "rewards", "seeds", "episodes", "_bot_of_game", "_pool_start", "_pool_shares"
     )  # fmt: skip
-    _SHARED = ("_bots",)
+    _SHARED = ("_bots", "_names")
 
     def __init__(
         self,
@@ -148,13 +148,14 @@ class LearnerSeat(Restorable):
         shares = np.ones(len(pool)) if weights is None else _check_weights(weights, len(pool))
         seated = np.unique(self._bot_of_game) if self._bots else np.empty(0, np.intp)
         self._bots = [self._bots[index] for index in seated] + pool
+        self._names = np.array([bot.name for bot in self._bots])
         self._bot_of_game = np.searchsorted(seated, self._bot_of_game)
         self._pool_start = len(seated)
         self._pool_shares = np.cumsum(shares / shares.sum())
 
-    def opponent_names(self, games: np.ndarray) -> np.ndarray:
-        """Return the name of the opponent of the current hand of each of `games`: str (k,)."""
-        return np.array([bot.name for bot in self._bots]).take(self._bot_of_game[games])
+    def opponent_names(self, games: np.ndarray | None = None) -> np.ndarray:
+        """Return the name of the opponent of the current hand of each of `games` (default: all): str (k,)."""
+        return self._names.take(self._bot_of_game if games is None else self._bot_of_game[games])
 
     def opponent_name(self, game: int) -> str:
         """Return the same for one game, faster."""
@@ -262,12 +263,13 @@ class LearnerSeat(Restorable):
         illegal action ended the episode.
         """
         results = self.games.results[games]
+        ended = results["ended"]
         return {
             "opponent": self.opponent_names(games),
-            "outcome": _OUTCOMES[np.where(results["ended"], results["outcome"], len(OUTCOME_NAMES))],
-            "won": results["ended"] & (results["winner"] == LEARNER),
-            "points": np.where(results["ended"], results["points"], 0),
-            "turns": np.where(results["ended"], results["turns"], 0),
+            "outcome": _OUTCOMES.take(np.where(ended, results["outcome"], len(OUTCOME_NAMES))),
+            "won": ended & (results["winner"] == LEARNER),
+            "points": results["points"] * ended,
+            "turns": results["turns"] * ended,
         }
 
     def pictures(self, most: int, width: int) -> list[np.ndarray]:

@@ -84,6 +84,7 @@ class GinRummyVectorEnv(Seated, gymnasium.vector.VectorEnv[Observation, np.ndarr
             self._max_steps = check_integer("max_episode_steps", max_episode_steps, 1, self._max_steps)
         self._steps = np.zeros(num_envs, np.int64)
         self._no_results = {name: np.full(num_envs, value) for name, value in NO_RESULT.items()}
+        self._marks = [f"_{name}" for name in (*NO_RESULT, "action_mask", "opponent")]
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -117,16 +118,21 @@ class GinRummyVectorEnv(Seated, gymnasium.vector.VectorEnv[Observation, np.ndarr
             raise RuntimeError(
                 f"{self._over.sum()} games are over; call reset(options={{'reset_mask': ...}}) for them"
             )
-        waiting = self._over  # none with "SameStep"
-        self.seat.step(actions, np.flatnonzero(~waiting))
-        self._begin(np.flatnonzero(waiting))
+        playing = ~self._over  # all with "SameStep"
+        if playing.all():
+            self.seat.step(actions)
+        else:
+            self.seat.step(actions, np.flatnonzero(playing))
+            self._begin(np.flatnonzero(self._over))
         terminated = self.seat.done.copy()
-        self._steps += ~waiting
-        truncated = ~waiting & ~terminated & (self._steps >= self._max_steps)
+        self._steps += playing
+        truncated = playing & ~terminated & (self._steps >= self._max_steps)
         over = terminated | truncated
         if self.autoreset_mode == AutoresetMode.SAME_STEP:
-            final = self._final_infos(over) if over.any() else {}
-            self._begin(np.flatnonzero(over))
+            final = {}
+            if over.any():
+                final = self._final_infos(over)
+                self._begin(np.flatnonzero(over))
             observation, infos = self._observe()
             infos |= final
         else:
@@ -187,8 +193,8 @@ class GinRummyVectorEnv(Seated, gymnasium.vector.VectorEnv[Observation, np.ndarr
         masks = self.seat.masks()
         infos = {name: values.copy() for name, values in self._no_results.items()}
         infos["action_mask"] = masks
-        infos["opponent"] = self.seat.opponent_names(self.seat.games.everyone)
-        infos |= dict.fromkeys([f"_{name}" for name in infos], np.ones(self.num_envs, np.bool_))
+        infos["opponent"] = self.seat.opponent_names()
+        infos |= dict.fromkeys(self._marks, np.ones(self.num_envs, np.bool_))
         return self.seat.observe(masks), infos
 
     def _final_infos(self, over: np.ndarray) -> dict[str, Any]:
@@ -204,7 +210,7 @@ class GinRummyVectorEnv(Seated, gymnasium.vector.VectorEnv[Observation, np.ndarr
         infos: dict[str, Any] = {}
         decided = self.seat.done[ended]
         for name, values in self.seat.hand_results(ended).items():
-            if name in self._no_results:
+            if name in self._no_results and not decided.all():
                 values = np.where(decided, values, self._no_results[name][ended])
             infos[name] = np.zeros(self.num_envs, values.dtype)
             infos[name][ended] = values

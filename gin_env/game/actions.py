@@ -90,9 +90,10 @@ def unwrap(action: Any) -> Any:
     >>> unwrap(np.array(30, np.uint64)), unwrap([30])
     (30, [30])
     """
-    if getattr(action, "ndim", None) == 0:
-        action = np.asarray(action)[()]
-    return int(action) if is_integer(action) else action
+    if is_integer(action):
+        return int(action)
+    number = np.asarray(action)[()] if getattr(action, "ndim", None) == 0 else None
+    return int(number) if is_integer(number) else action
 
 
 def check_action(action: Any) -> int:
@@ -105,7 +106,7 @@ def check_action(action: Any) -> int:
     30
     """
     action = unwrap(action)
-    if not is_integer(action):
+    if type(action) is not int:
         raise TypeError(
             f"an action must be an integer from 0 to {NUM_ACTIONS - 1}, "
             f"not {action!r} ({type(action).__name__})"
