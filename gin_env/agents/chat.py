@@ -129,9 +129,11 @@ def make_chat(text: str, params: dict[str, Any]) -> ChatBot:
     model, found, address = named.partition("@http")
     if not model or re.search(r"://[^/]*@", address):
         raise ValueError(f"a language model must be chat:MODEL@URL without a password, not {text!r}")
-    params = specs.parse(f"chat:{','.join(given)}")[1] | params if given else params
-    bot = ChatBot(model, found[1:] + address if found else OPENAI, **params)
-    bot.name = text
+    written = specs.parse(f"chat:{','.join(given)}")[1] if given else {}
+    if twice := sorted(written.keys() & params.keys()):
+        raise ValueError(f"bot {text!r}: the parameter {twice[0]!r} is given twice")
+    bot = ChatBot(model, found[1:] + address if found else OPENAI, **written, **params)
+    bot.name = text + "".join(f",{key}={specs.format_value(value)}" for key, value in params.items())
     return bot
 
 

@@ -263,6 +263,7 @@ def benchmark(
     logged = logged_name(agent, player.name)
     began = time.monotonic()
     result = BenchmarkResult(protocol, player.name, seed, (), (), decision_time(player), 0.0)
+    luck = log.luck if luck is None and log is not None else luck  # a resumed run goes on as it began
     if luck is None and has_torch():
         luck = "rollouts" if result.microseconds > VERY_SLOW else result.microseconds > SLOW
     played, number, new = 0, 0, min(FIRST_GAMES, limit)
@@ -324,8 +325,8 @@ def joined(first: MatchResult, second: MatchResult) -> MatchResult:
     for name in set(PAIRS) - {"bots"}:
         counts[name] = tuple(np.add(getattr(first, name), getattr(second, name)).tolist())
     counts["deals"] = np.concatenate([first.each_deal(), second.each_deal()])
-    if first.luck is not None and second.luck is not None:
-        counts["luck"] = np.concatenate([first.luck, second.luck])
+    known = first.luck is not None and second.luck is not None
+    counts["luck"] = np.concatenate([first.luck, second.luck]) if known else None
     return replace(first, **counts)
 
 

@@ -1,8 +1,8 @@
 """A file of finished matches, so that a long run can be resumed.
 
-A match depends only on its two bots, seed, number of games, kind of episode and rules, so a finished match
-need not be played again. The file has one line of JSON for the release and one for each match. Each match is
-on disk before the next one starts.
+A match depends only on its two bots, seed, number of games, kind of episode, rules and whether luck is
+measured, so a finished match need not be played again. The file has one line of JSON for the release and one
+for each match. Each match is on disk before the next one starts.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import os
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from gin_env.agents import AnyAgent
 from gin_env.game.rules import check_rules
@@ -51,6 +51,11 @@ class MatchLog:
         """The seed of the first match; None before the first match."""
         return next((match.seed for match in self._matches.values()), None)
 
+    @property
+    def luck(self) -> bool | Literal["rollouts"] | None:
+        """The option `luck` of the first match; None before the first match."""
+        return next((json.loads(key)[-1] for key in self._matches), None)
+
     def play(
         self, names: tuple[str, str], bots: tuple[AnyAgent, AnyAgent], games: int, seed: int, **options: Any
     ) -> MatchResult:
@@ -60,8 +65,8 @@ class MatchLog:
         parameters and `options` are those of `play_match`.
         """
         rules = asdict(check_rules(options.get("rules")))
-        key = json.dumps([*names, games, seed, options.get("episode", "game"), rules])
-        if key in self._matches and not (options.get("luck") and self._matches[key].luck is None):
+        key = json.dumps([*names, games, seed, options.get("episode", "game"), rules, options.get("luck")])
+        if key in self._matches:
             if callable(options.get("progress")):
                 options["progress"](games)
             return self._matches[key]

@@ -73,6 +73,7 @@ def test_model_in_memory_plays_its_most_probable_actions(candidates, policy, set
     expected, _ = model.predict(observation, action_masks=env.action_masks(), deterministic=True)
     games = env.seat.games
     assert np.array_equal(agents.resolve(model).act(games.views(games.everyone)), expected)
+    assert agents.resolve(model).name == "MaskablePPO"
 
 
 @pytest.mark.parametrize("thing", [42, None, object(), Nameless, dict])

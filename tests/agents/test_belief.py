@@ -13,7 +13,7 @@ from positions_of_hands import past_of, positions
 from state_invariants import status
 
 from gin_env import belief, cards
-from gin_env.agents.search.belief import Belief
+from gin_env.agents.search.belief import Belief, chances_of_play, mean_and_error
 from gin_env.agents.search.dealing import PAST, propose_worlds
 from gin_env.agents.search.small_networks import HandShapes, packaged_networks
 from gin_env.batch import Games
@@ -153,6 +153,11 @@ def test_default_belief_is_that_of_an_opponent_like_policy():
     named = Belief("suit-equivariant:weights=policy", HandShapes(packaged_networks()["policy"]))
     found, expected = (each.sample(view, 30, np.random.default_rng(1)) for each in (belief, named))
     assert (found == expected).all()
+
+
+def test_chances_are_those_up_to_the_target():
+    assert len(chances_of_play(Rules(target_score=30), lambda games: None)) == 31
+    assert mean_and_error(np.array([1.0, 3.0])) == (2, pytest.approx(1))
 
 
 def test_invalid_views_raise():

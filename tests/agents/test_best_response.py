@@ -17,7 +17,7 @@ from gin_env.agents.search.best_response import MISTAKES, BestResponseBot, Weigh
 from gin_env.agents.search.rollouts import RolloutPlayers
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_UPCARD, PASS
-from gin_env.game.rules import Rules
+from gin_env.game.rules import MAX_TURNS, Rules
 from gin_env.observations.views import PlayerView
 
 pytestmark = pytest.mark.compiled
@@ -80,6 +80,7 @@ def test_belief_prefers_worlds_in_which_the_bot_acts_so():
     taken = []
     for trust in (0.0, 1.0):
         bot = BestResponseBot("simple", 16, estimator="uniform", trust=trust)
+        assert bot.belief.estimator.name == "uniform"
         chains = worlds_of(bot, view, np.random.default_rng(2))
         worlds = np.concatenate([chains.next_worlds() for _ in range(40)])
         other = 1 - int(view.array["player"][0])
@@ -143,7 +144,7 @@ def test_rollouts_last_for_the_given_turns(monkeypatch, turns):
     monkeypatch.setattr(RolloutPlayers, "roll_out", roll_out)
     for _, view in views_of_policy(1):
         bot.act(view)
-    assert asked - {1 << 30} == {turns}  # whole hands are played for the value of points
+    assert asked - {MAX_TURNS} == {turns}  # whole hands are played for the value of points
 
 
 def test_it_looks_at_no_hidden_card():

@@ -125,6 +125,9 @@ def test_table_says_from_which_cards_its_bot_discards():
     assert agents.make("cfr", table=table, candidates="near").candidates == "near"
     unsaid = {key: value for key, value in paper.metadata.items() if key != "candidates"}
     assert agents.make("cfr", table=StrategyTable(paper.strategy, unsaid)).candidates == "least"
+    plus = StrategyTable(packaged_table("plus").strategy, {"abstraction": "plus"})
+    assert CfrPlusBot(plus).candidates == "near"
+    assert all(agents.make(name, table=table).table is table for name in ("fitness-cfr", "heuristics"))
 
 
 # --- Tables -------------------------------------------------------------------------------------------

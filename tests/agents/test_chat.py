@@ -7,12 +7,15 @@ import re
 import threading
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from example_scripts import EXAMPLES, load_example
+from hands_in_words import started
 from typer.testing import CliRunner
 
 from gin_env import agents, play_match, records
 from gin_env.cli import app
+from gin_env.game.actions import DRAW_UPCARD, PASS
 from gin_env.matches import rolled_luck
 
 chat = pytest.importorskip("gin_env.agents.chat")
@@ -100,6 +103,19 @@ def test_models_share_a_file_but_no_answers(url, tmp_path):
         assert bot.usage.replaced_actions == (bot.usage.decisions if model == "silent" else 0)
 
 
+def test_answers_belong_to_server_and_random_number(tmp_path, monkeypatch):
+    reply = {"answer": "?", "input_tokens": None, "output_tokens": None}
+    monkeypatch.setattr(chat.ChatBot, "_request", lambda *_: reply)
+    view = started(1).views(np.zeros(3, np.int64))
+    view.array["random"] = [0, 1, 3]
+    for host in "ab":
+        bot = chat.ChatBot("m", f"http://{host}/v1", attempts=1, parallel=1, answers=tmp_path / "file")
+        assert bot.act(view).tolist() == [DRAW_UPCARD, PASS, PASS]
+        assert bot.usage.answers == bot.usage.unmetered_answers == 3
+    players = [json.loads(line)["player"] for line in (tmp_path / "file").read_text().splitlines()]
+    assert players == ["chat:m@http://a/v1"] * 3 + ["chat:m@http://b/v1"] * 3
+
+
 def test_chat_names_are_bots_that_need_permission(url, monkeypatch):
     name = f"chat:last@{url}"
     assert agents.starts_program(name)
@@ -107,6 +123,11 @@ def test_chat_names_are_bots_that_need_permission(url, monkeypatch):
     with pytest.raises(ValueError, match="asks a server: if you trust its code, pass programs=True"):
         agents.make(name)
     assert agents.make(f"{name},attempts=5", programs=True).attempts == 5
+    made = agents.make(f"{name},timeout=9", programs=True, attempts=4)
+    assert (made.attempts, made._client.timeout) == (4, 9)
+    assert made.name == f"{name},timeout=9,attempts=4"
+    with pytest.raises(ValueError, match="'attempts' is given twice"):
+        agents.make(f"{name},attempts=5", programs=True, attempts=4)
     assert agents.make("chat:gpt-5", programs=True).url == chat.OPENAI
     monkeypatch.setenv(chat.KEYS, "no key")
     with pytest.raises(ValueError, match="GIN_ENV_CHAT_KEYS must be HOST=KEY"):

@@ -11,6 +11,7 @@ from rule_variants import VARIANTS
 
 from gin_env import agents, play_match
 from gin_env.agents.registry import BOTS
+from gin_env.matches.fixed_positions import fixed_views
 
 pytestmark = pytest.mark.compiled
 
@@ -32,6 +33,32 @@ def test_same_seed_gives_the_same_match(name):
 @pytest.mark.parametrize("name", [*agents.names(), *agents.paper_names()])
 def test_every_parameter_of_a_bot_has_a_default(name):
     assert inspect.Parameter.empty not in agents.parameters(name).values()
+
+
+PARAMETERS = {
+    "medium": "minimum_drop=9 knock_at=3 cautious_knock_at=2 exact=true",
+    "tonic": "increment=2 knock_at=8 pair_turns=0 max_pair_points=4 keep_pairs_below=9+ break_pairs=true",
+    "tonic:increment=2": "decrement=0 decline=0 held=0.99 filtered_fallback=true depth_growth=1",
+    "utility": "draw_above=8 late_stock=0 knock_at=3",
+    "marjj": "future_weight=2 discount=0.2 best_draws=1 danger_weight=9 knock_turns=0 mean_draws=true "
+    "fixed_danger=true",
+    "safe-discard:knock=true": "knock_above=30",
+    "heuristics": "reading=some purified=false",
+    "heuristics:reading=some": "relative=true",
+    "fitness-cfr": "factors=deadwood+ relative=true early_knock=9 purified=false",
+    "cfr": "candidates=all purified=false",
+    "cfr-plus": "candidates=least purified=false",
+    "offensive": "network=mlp-simple estimator=uniform",
+    "balanced": "network=mlp-simple estimator=uniform risk_weight=20",
+    "policy-memory": "margin=9",
+}
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_every_parameter_changes_decisions(name):
+    view, begin = fixed_views(), f"{name}{',' if ':' in name else ':'}"
+    usual, given = agents.make(name).act(view), PARAMETERS[name].split()
+    assert [each for each in given if (agents.make(begin + each).act(view) == usual).all()] == []
 
 
 @pytest.mark.parametrize("name", [*agents.names(), "simple:knock_at=4"])

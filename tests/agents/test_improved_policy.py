@@ -76,6 +76,8 @@ def test_file_returns_the_same_network(saved, views):
     network, path = saved
     loaded, columns = load_gain_network(path)
     assert columns.tolist() == list(range(NUM_PLANES * 52))
+    others = ImprovedPolicyBot(0, gains=str(path)), ImprovedPolicyBot(0)
+    assert (others[0].act(views) != others[1].act(views)).any()
     for name, tensor in network.state_dict().items():
         assert torch.equal(tensor, loaded.state_dict()[name])
 

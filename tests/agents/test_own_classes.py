@@ -242,7 +242,9 @@ def test_saved_network_plays_as_before(reads_mask, folder):
 
     torch.manual_seed(1)
     network = Net(16, reads_mask).eval()
+    state = torch.random.get_rng_state()
     agents.save_network("net.safetensors", network, training(), {"hidden": 16, "reads_mask": reads_mask})
+    assert torch.equal(torch.random.get_rng_state(), state)
     name = "own_networks:Net:weights=net.safetensors"
     bot = agents.make(name, programs=True)
     assert bot.name == name

@@ -256,6 +256,8 @@ def test_archive_plays_like_its_converted_policy(archive, tmp_path):
     convert_archive(archive, converted)
     bot = agents.make(str(archive))
     assert bot.name == "mlp"
+    provenance = policy_networks.FORMAT.read_tensors(converted)[1]["provenance"]
+    assert provenance == {"archive": "mlp.zip", "decisions": 0}
     assert np.array_equal(bot.act(some_view()), agents.make(str(converted)).act(some_view()))
 
 

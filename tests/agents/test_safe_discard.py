@@ -42,6 +42,7 @@ def test_points_of_a_knock_count_doubling_and_boxes():
         return expected_knock_points(game["public"], game["private"][0], 0, hand, 10, estimate, np.uint64(1))
 
     usual = points()
+    assert usual % 1 != 0, "the mean over several hands"
     game["public"]["points_double"] = True
     assert points() == pytest.approx(2 * usual)
     game["public"]["points_double"] = False
@@ -49,6 +50,10 @@ def test_points_of_a_knock_count_doubling_and_boxes():
     game["public"]["rules"]["box_bonus"] = 1000
     assert -1000 <= points() - usual <= 1000
     assert points() != usual
+    game["public"]["shown"][1] = mask("9C TC JC KC KH KD 5D 5S 5H JD")  # the whole hand, with 10 points too
+    assert points() == -1000 - game["public"]["rules"]["undercut_bonus"]
+    game["public"]["rules"]["undercut_on_tie"] = False
+    assert points() == 1000
 
 
 @pytest.mark.compiled

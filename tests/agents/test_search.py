@@ -14,6 +14,7 @@ from rule_variants import VARIANTS  # noqa: E402
 from gin_env import agents, cards  # noqa: E402
 from gin_env.agents.generations.bot import GenerationBot  # noqa: E402
 from gin_env.agents.policies.candidate_network import CandidateScorer, save_candidate_policy  # noqa: E402
+from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
 from gin_env.agents.search import bot as search  # noqa: E402
 from gin_env.agents.search import rollouts  # noqa: E402
 from gin_env.agents.search.best_response import BestResponseBot  # noqa: E402
@@ -123,6 +124,18 @@ def test_policys_choice_comes_first_and_illegal_actions_never():
         assert view.masks()[0][tried].all()
 
 
+def test_worlds_depend_on_the_random_number_of_the_view(monkeypatch):
+    bot, drawn = SearchBot(16, opponent="simple", estimator="uniform"), []
+    assert (bot.belief.estimator.name, bot.belief.shapes) == ("uniform", None)
+    view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)[0]) > 1)
+    gains = bot.gains
+    monkeypatch.setattr(bot, "gains", lambda *args: drawn.append(args[1].tobytes()) or gains(*args))
+    for number in (1, 2, 1):
+        view.array["random"] = number
+        bot.act(view)
+    assert drawn[0] == drawn[2] != drawn[1]
+
+
 @pytest.mark.parametrize("response", [False, True])
 def test_choice_of_the_first_network_comes_second_if_improved(response):
     bot = BestResponseBot("simple", 16) if response else SearchBot()
@@ -167,8 +180,9 @@ def test_smaller_but_more_certain_gain_is_preferred(monkeypatch):
     assert bot.act(view)[0] == tried[2]
 
 
-def test_action_that_is_clearly_worse_is_dropped(monkeypatch):
-    bot = SearchBot(128, opponent="policy")
+@pytest.mark.parametrize("caution", [1.0, 100.0])
+def test_action_that_is_clearly_worse_is_dropped(monkeypatch, caution):
+    bot = SearchBot(128, opponent="policy", caution=caution)
     view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)[0]) > 2)
     tried, asked = bot.likeliest(view)[0].tolist(), []
 
@@ -179,7 +193,8 @@ def test_action_that_is_clearly_worse_is_dropped(monkeypatch):
 
     monkeypatch.setattr(bot, "gains", gains)
     bot.act(view)
-    assert asked == [(16, tried), *((number, tried[:2]) for number in (48, 64))]
+    second = tried if caution > 1 else tried[:2]
+    assert asked == [(16, tried), (48, second), (64, tried[:2])]
 
 
 class Clock:
@@ -232,6 +247,15 @@ def test_chances_to_win_belong_to_their_rules():
     assert plain.shape == doubled.shape
     assert not np.array_equal(plain, doubled)
     assert np.array_equal(players.chances_to_win(Rules()), plain)
+
+
+def test_networks_of_rollouts_are_those_of_bots_that_play_like_them():
+    network = agents.make("policy-1").network
+    bots = [
+        CandidatePolicyBot(network, **each) for each in ({}, {"deterministic": False}, {"episode": "hand"})
+    ]
+    found = [rollouts.network_of(bot) for bot in (*bots, agents.make("policy-memory"))]
+    assert found == [network, None, None, None]
 
 
 def test_rollouts_use_the_assumed_opponent():

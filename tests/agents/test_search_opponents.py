@@ -27,8 +27,9 @@ from gin_env.agents.search.small_networks import (  # noqa: E402
 )
 from gin_env.game.hands import unmelded_cards  # noqa: E402
 from gin_env.game.state import STATE  # noqa: E402
-from gin_env.matches.fixed_positions import fixed_views  # noqa: E402
+from gin_env.matches.fixed_positions import fixed_views, game_views  # noqa: E402
 from gin_env.observations.candidates import CONTEXT  # noqa: E402
+from gin_env.observations.memory import NUM_MEMORY  # noqa: E402
 from gin_env.observations.views import PlayerView  # noqa: E402
 from gin_env.support.tensor_files import TensorFileError  # noqa: E402
 
@@ -47,6 +48,13 @@ def test_unknown_earlier_hands_do_not_count_as_hands_without_actions():
         assert (rows[0] == rows[1]).all()
         counted += rows.any()
     assert counted > 10
+
+
+def test_conduct_is_that_of_the_opponent():
+    view, row = game_views()[::60], np.empty(NUM_CONDUCT, np.float32)
+    for record, memory in zip(view.array, view.memories(), strict=True):
+        write_conduct(record, np.zeros(1, STATE), row)
+        assert (row[:NUM_MEMORY] == memory).all()
 
 
 def test_opponent_with_other_parameters_has_the_estimator_of_its_name():

@@ -285,6 +285,11 @@ def test_state_holds_both_hands_the_pile_and_the_order_of_the_stock():
     env.step(DRAW_UPCARD)
     assert not env.state()[156:208].any(), "the taken card is in the hand"
     assert set(np.flatnonzero(env.state()[52:104])) == {*deck[1:20:2], deck[20]}
+    small = gin_rummy_v0.raw_env(rules="ranks=8,hand_size=5")
+    small.reset(seed=1)
+    small.games.state["public"]["scores"] = 25, 130
+    assert np.flatnonzero(small.state()[208:260]).tolist() == sorted(small.games.deck(0)[11:])
+    assert small.state()[262:].tolist() == [0.25, 1]
 
 
 def test_state_of_a_critic_needs_a_reset():

@@ -87,14 +87,26 @@ def test_each_hand_samples_its_own_opponent(dealer):
     assert by_a | by_b == set(range(200))
     assert not by_a & by_b
     assert stats.binomtest(len(by_a), 200).pvalue > 0.001
+    env = GinRummyEnv(bots, ONE_TURN, episode="game", memory=True)
+    env.reset(seed=2)
+    assert len({env.step(plain_action(env.action_masks()))[-1]["opponent"] for _ in range(30)}) == 1
     changes = sum((hand in by_a) != (hand + 1 in by_a) for hand in range(199))
     assert stats.binomtest(changes, 199).pvalue > 0.001
+
+
+def test_illegal_action_does_not_repeat_the_result_of_the_last_hand():
+    env = GinRummyEnv(Plain(), ONE_TURN, episode="game", illegal_action="lose")
+    env.reset(seed=2)
+    while not env.seat.games.results["ended"][0]:
+        env.step(plain_action(env.action_masks()))
+    assert env.step(int(env.action_masks().argmin()))[-1]["outcome"] == "illegal"
 
 
 def test_current_hand_keeps_its_opponent():
     old, new = Counted("old"), Counted("new")
     env = GinRummyVectorEnv(6, old)
     env.reset(seed=3)
+    state = env.get_state()
     env.set_opponents([new])
     asked = len(old.hands)
     for _ in range(2):
@@ -106,6 +118,11 @@ def test_current_hand_keeps_its_opponent():
     assert over.all()
     assert len(old.hands) == 6
     assert len(new.hands) >= 6
+    env.set_opponents([Plain()])
+    env.set_state(state)
+    for _ in range(2):
+        plain_step(env)
+    assert len(old.hands) == 12 - asked, "a state has its opponents"
 
 
 def test_dealer_without_learner_turns_changes_nothing():

@@ -286,10 +286,11 @@ def test_next_step_and_same_step_show_the_same_episodes(illegal_action):
     later = GinRummyVectorEnv(5, "simple", illegal_action=illegal_action, autoreset_mode="NextStep")
     assert later.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
     assert same.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
-    told = {game: [] for game in range(5)}
+    told, kept = {game: [] for game in range(5)}, []
     observation, infos = same.reset(seed=3)
     for _ in range(60):
         observation, rewards, over, _, infos = same.step(first_legal(infos["action_mask"]))
+        kept.append((rewards, rewards.copy()))
         for game in range(5):
             if over[game]:
                 last = infos["final_obs"][game]["observation"]
@@ -298,6 +299,7 @@ def test_next_step_and_same_step_show_the_same_episodes(illegal_action):
                 told[game].append((0.0, False, observation["observation"][game].tolist()))
             else:
                 told[game].append((float(rewards[game]), False, observation["observation"][game].tolist()))
+    assert all((rewards == before).all() for rewards, before in kept)
     observation, infos = later.reset(seed=3)
     ended = 0
     for step_number in range(60):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from time import perf_counter
 from types import SimpleNamespace
 
@@ -15,6 +16,7 @@ from gin_env import play_match
 from gin_env.cli import app
 from gin_env.matches import benchmark as module
 from gin_env.matches.benchmark import CURRENT, PROTOCOLS, benchmark, check_unchanged, draw_benchmark, joined
+from gin_env.matches.luck import LUCK
 from gin_env.matches.match_log import MatchLog
 from gin_env.matches.provenance import hash_files
 
@@ -54,6 +56,8 @@ def test_stronger_agents_have_higher_scores_and_ratings(result):
     assert weak.rating[0] < result.rating[0] < strong.rating[0]
     assert 1500 < result.rating[0] < 1850
     assert 0 < result.rating[1] < 100
+    won = [replace(match, wins=(match.games, 0), deals=None) for match in result.matches]
+    assert 1900 < replace(result, matches=tuple(won)).rating[0] < 2600, "limited, although all games are won"
 
 
 def test_rating_of_an_even_score_is_that_of_the_panel():
@@ -90,6 +94,7 @@ def test_joined_matches_are_sums():
     assert both.hands == one.hands + other.hands
     assert len(both.deals) == 20
     assert both.deals["hands"].sum() == both.hands
+    assert joined(replace(one, luck=np.zeros(10, LUCK)), other).luck is None
 
 
 def test_functions_are_rated_like_bots():
@@ -104,6 +109,8 @@ def test_place_counts_the_stored_results(result, monkeypatch):
     monkeypatch.setattr(module, "stored_results", lambda _: stored)
     assert result.place() == (2, 3)
     assert "place 2 of 3" in result.headline()
+    assert result.rows()[0][-1] == "{:.2f} : {:.2f}".format(*result.matches[0].points_per_hand)
+    assert " in 1.5 minutes;" in replace(result, seconds=90.0).about()
     del stored["better"]
     assert result.place() == (1, 2)
 
@@ -116,9 +123,15 @@ def test_entry_has_a_checksum_and_needs_an_author(result):
         module.entry(result, "tonic", " ")
 
 
-def test_picture_is_drawn(result, tmp_path):
+def test_picture_is_drawn(result, tmp_path, monkeypatch):
     draw_benchmark(result, tmp_path / "picture.png")
     assert (tmp_path / "picture.png").stat().st_size > 5000
+    drawn = []
+    monkeypatch.setattr(module, "save_figure", lambda figure, *_, **options: drawn.append(figure.axes[0]))
+    draw_benchmark(result, tmp_path / "picture.png")
+    ends = [line[:, 0].tolist() for line in drawn[0].containers[0][2][0].get_segments()]
+    assert np.allclose(ends, 100 * np.array([match.interval for match in result.matches]))
+    assert drawn[0].patches[0].get_width() == pytest.approx(2 * result.half_width)
 
 
 def test_command_writes_all_outputs(tmp_path):

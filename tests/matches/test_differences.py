@@ -42,11 +42,11 @@ def test_win_rate_difference_has_the_known_value():
 
 
 def test_points_difference_has_the_known_value():
-    found = points_difference(FIRST, SECOND)
+    found = points_difference(FIRST, SECOND, 0.9)
     # Leads of 50, 10, 30 in 8 hands, and of -10, -50, 0.
     assert found.value == pytest.approx((90 + 60) / 8)
     of_deals = deviations(np.array([60, 60, 30]), np.array([2, 2, 4]))
-    assert found.interval == pytest.approx(mean_interval(150 / 8, of_deals))
+    assert found.interval == pytest.approx(mean_interval(150 / 8, of_deals, 0.9))
 
 
 def test_difference_of_a_match_with_itself_is_zero():

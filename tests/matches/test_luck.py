@@ -157,6 +157,11 @@ def test_a_result_keeps_its_luck_in_files_and_when_swapped(match):
     assert swapped.lead_without_luck().value == pytest.approx(-result.lead_without_luck().value)
     assert (swapped.swapped().luck == result.luck).all()
     assert "without the luck" in result.summary()
+    half, usual = (result.as_dict(confidence)["without_luck"] for confidence in (0.5, 0.95))
+    for name in half:
+        (low, high), (wide_low, wide_high) = half[name]["interval"], usual[name]["interval"]
+        assert wide_low < low < half[name]["value"] == usual[name]["value"] < high < wide_high
+    assert f"points per hand ({low:+.2f} to {high:+.2f})" in result.summary(0.5)
 
 
 @pytest.mark.parametrize("rules", [None, "oklahoma"])
@@ -199,6 +204,9 @@ def test_rates_stay_between_0_and_1():
     result = replace(
         result, luck=np.array([(np.full(NUM_TERMS, x), np.full(NUM_TERMS, x)) for x in (-9, 9)], LUCK)
     )
+    deals = np.array([((1, 0), (9, 0), 2)] * 2, result.deals.dtype)
+    half_won = replace(result, luck=np.zeros(2, LUCK), deals=deals)
+    assert half_won.win_rate_without_luck().value == 0.75
     rate = result.win_rate_without_luck()
     assert rate.interval == (0.0, 1.0)
     assert 0 <= rate.value <= 1

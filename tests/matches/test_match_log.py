@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from gin_env import cli, play_match
 from gin_env.matches import match_log
+from gin_env.matches.luck import ROLLED
 from gin_env.matches.match_log import MatchLog
 from gin_env.matches.tournaments import play_tournament
 
@@ -71,6 +72,18 @@ def test_match_without_luck_is_played_again_when_luck_is_wanted(tmp_path):
     again = log.play(bots, bots, 4, 1, luck=True)
     assert again.luck is not None
     assert MatchLog(tmp_path / "log", resume=True).play(bots, bots, 4, 1, luck=True) == again
+    assert len(log) == 2
+    assert log.luck is None  # that of the first match
+    rolled = MatchLog(tmp_path / "other")
+    assert rolled.play(bots, bots, 2, 1, luck="rollouts").luck["points"][:, ROLLED].any()
+    assert rolled.luck == "rollouts"
+
+
+@pytest.mark.parametrize("change", [{"games": 2}, {"seed": 2}, {"rules": "straight"}, {"episode": "hand"}])
+def test_match_of_other_settings_is_another(tmp_path, change):
+    log, usual = MatchLog(tmp_path / "log"), {"games": 4, "seed": 1}
+    matches = [log.play(BOTS[:2], BOTS[:2], **settings) for settings in (usual, usual | change, usual)]
+    assert matches[0] == matches[2] != matches[1]
 
 
 def test_files_of_other_kinds_raise(tmp_path):

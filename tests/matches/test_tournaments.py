@@ -107,6 +107,7 @@ def test_confidence_applies_to_every_interval(tournament):
     assert narrow.matches == tournament.matches
     assert narrow.intervals[0][0, 2] == narrow.matches[1].confidence_interval(0.5)[0]
     assert narrow.intervals[0][0, 2] > tournament.intervals[0][0, 2]
+    assert narrow.difference(BOTS[0], BOTS[2], BOTS[1]).confidence == 0.5
     assert "50 % Wilson interval" in str(narrow)
     assert "(50 % interval" in narrow.matches[1].summary(0.5)
 

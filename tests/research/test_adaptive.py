@@ -108,7 +108,7 @@ def test_games_with_different_evidence_have_separate_mixtures():
 
 
 def test_members_are_scored_by_the_chance_that_they_gave_to_the_drawn_card():
-    estimator = estimators.make("ensemble:switching=adaptive,members=bayes+logistic")
+    estimator = estimators.make("ensemble:switching=adaptive,members=bayes+logistic,rate=0.5")
     games, bot = Games(8), agents.make("simple")
     games.start(seed=1)
     memory, scored = estimator.new_memory(8), 0
@@ -119,7 +119,7 @@ def test_members_are_scored_by_the_chance_that_they_gave_to_the_drawn_card():
         for game in np.flatnonzero((before["first_hand"] != 0) & (memory["draws"] == before["draws"] + 1)):
             drawn = private["stock_draws"][game, private["num_stock_draws"][game] - 1]
             elsewhere = 1 - before["estimates"][game].astype(float)
-            chances = elsewhere[:, drawn] / elsewhere[:, before["unseen"][game]].sum(axis=1)
+            chances = (elsewhere[:, drawn] / elsewhere[:, before["unseen"][game]].sum(axis=1)) ** 0.5
             assert memory["scores"][game] - before["scores"][game] == pytest.approx(np.log(chances), rel=1e-4)
             scored += 1
         running = games.everyone[~games.done]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hands_in_words import ONE_GAME, Table
 
-from gin_env import agents, cards, cli, estimators
+from gin_env import Rules, agents, cards, cli, estimators
 from gin_env.training.estimators import evaluation
 from gin_env.training.estimators.evaluation import FIGURES, draw_all, evaluate_estimators
 from gin_env.training.estimators.metrics import METRICS, held_ranks, measure
@@ -143,8 +144,8 @@ def test_each_player_of_each_hand_has_a_memory_of_its_own():
         assert np.array_equal(counted[:, 0], seen[places])
 
 
-def numbers_of_hands() -> list[int]:
-    along = evaluation.estimate_along([], agents.make("simple"), 50, 2)
+def numbers_of_hands(seed: int = 2) -> list[int]:
+    along = evaluation.estimate_along([], agents.make("simple"), 50, seed)
     return sorted(number for _, numbers, *_ in along for number in numbers.tolist())
 
 
@@ -157,6 +158,7 @@ def test_result_does_not_depend_on_batching(result, monkeypatch):
     assert numbers_of_hands() == numbers
     parts = evaluate_estimators(names, hands=50, seed=2, progress=seen.append)
     assert sum(seen) == 50
+    assert whole.counts.sum() == len(numbers) != len(numbers_of_hands(seed=3))
     assert np.array_equal(whole.counts, parts.counts)
     rounding = np.full(len(METRICS), 1e-8)
     rounding[list(METRICS).index("integrity_loss")] = 1e-5  # the small difference of two float32 sums
@@ -189,6 +191,19 @@ def test_standard_errors_follow_from_the_stored_sums(result):
     column = list(METRICS).index("log_loss")
     count, squares = result.counts[3], result.squares[0, 3, column]
     assert error == pytest.approx(math.sqrt((squares / count - mean**2) / (count - 1)))
+    assert result.standard_error("top_cards")[0, 3] > 0
+    total = np.nansum(result.mean("log_loss")[0] * result.counts)
+    assert result.overall("log_loss")[0] == pytest.approx(total / result.counts.sum())
+    bins = np.array([[[2, 0.2, 1], [2, 1.8, 1]]])  # too low in one bin and as much too high in the other
+    assert replace(result, bins=bins).calibration_error() == pytest.approx([(0.8 + 0.8) / 4])
+
+
+@pytest.mark.compiled
+def test_evaluation_plays_its_bot_under_its_rules():
+    rules = Rules(max_turns=20)
+    found = evaluate_estimators(["uniform"], 50, 3, "random", rules=rules)
+    assert (found.opponent, found.rules, len(found.counts)) == ("random", rules, 20)
+    assert found.counts[19] > 40, "unlike simple, random rarely ends a hand"
 
 
 @pytest.mark.compiled
@@ -211,7 +226,8 @@ def test_csv_and_figures_are_written(result, tmp_path):
     with (tmp_path / "result.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 2 * (result.counts > 0).sum()
-    assert float(rows[0]["log_loss"]) == pytest.approx(result.mean("log_loss")[0, 1], rel=1e-5)
+    means = result.mean("log_loss")[[0, 1], [1, -1]]
+    assert [float(rows[place]["log_loss"]) for place in (0, -1)] == pytest.approx(means, rel=1e-5)
     files = draw_all(result, tmp_path / "figures")
     assert {file.name for file in files} == {*FIGURES.values(), "calibration.png"}
     assert all(file.stat().st_size > 5000 for file in files)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from played_positions import played, same_records
 torch = pytest.importorskip("torch")
 from gin_env import PlayerView, agents  # noqa: E402
 from gin_env.agents import base  # noqa: E402
-from gin_env.agents.generations.bot import GenerationBot, GenerationNetwork, save_network  # noqa: E402
+from gin_env.agents.generations.bot import GenerationBot, GenerationNetwork, load_network, save_network  # noqa: E402
 from gin_env.game.actions import KNOCK  # noqa: E402
 from gin_env.observations import candidates  # noqa: E402 (they need torch)
 from gin_env.observations.candidates import NO_ACTION  # noqa: E402
@@ -21,6 +21,7 @@ from gin_env.observations.views import VIEW  # noqa: E402
 from gin_env.support.array_files import ArrayFileError  # noqa: E402
 from gin_env.training.generations import fit, loop  # noqa: E402
 from gin_env.training.generations.fit import Experience, join_experiences  # noqa: E402
+from gin_env.training.generations.rollouts import Search  # noqa: E402
 
 
 def made_up(draws: int, discards: int, seed: int = 0) -> tuple[Experience, Experience]:
@@ -147,12 +148,19 @@ def test_each_epoch_fits_all_but_held_out_positions(monkeypatch):
         both.append(Experience(views, returns))
     before = fit.mean_losses(network, (both[0], both[1]), [np.arange(20)] * 2)
     seen: list[int] = []
+    orders, losses = set(), fit.losses
+    monkeypatch.setattr(fit, "losses", lambda *given: orders.add(tuple(given[3].tolist())) or losses(*given))
     fit.fit(network, (both[0], both[1]), 6, seed=3, batch_size=10, learning_rate=0.02, progress=seen.append)
+    assert len(orders) > 5, "suits are permuted in each batch"
     assert sum(seen) == 6 * (19 + 19)
     assert len(seen) == 6 * 3, "38 positions are three batches of 10 and more"
     after = fit.mean_losses(network, (both[0], both[1]), [np.arange(20)] * 2)
     assert after["means"] < 0.7 * before["means"]
     assert not network.training
+    monkeypatch.setattr(fit, "mean_losses", lambda *given: np.stack(given[2]).ravel().tolist())
+    held = [fit.fit(network, (both[0], both[1]), 1, seed) for seed in range(4)]
+    assert [len(each) for each in held] == [2] * 4
+    assert held[0] != held[1], "each seed holds out others"
 
 
 # --- Loop -----------------------------------------------------------------------------------------------
@@ -200,6 +208,20 @@ def test_evaluation_plays_the_pool_and_the_previous_champion():
         (loop.play_task, "me", opponent, 6, 5, "value") for opponent in ("simple", "tonic", "before")
     ]
     assert found == {"simple": 1, "tonic": 2, loop.PREVIOUS: 3}
+
+
+def test_workers_play_what_their_tasks_say(tmp_path, monkeypatch):
+    path, called = str(tmp_path / "net.safetensors"), []
+    settings = replace(SETTINGS, knock="simple", search=Search(stop_share=0.5))
+    save_network(GenerationNetwork(4, 4), path, {})
+    for name in ("play_match", "gather"):
+        monkeypatch.setattr(loop, name, lambda *given: called.append(given))
+    loop.play_task((path, "tonic", 6, 5, "simple"))
+    loop.gather_part((path, {"tonic": 2.0, path: 0.5}, settings, 7, 3))
+    (bot, opponent, *match), (learner, pool, *gathered) = called
+    assert (bot.knock, opponent.name, match) == ("simple", "tonic", [6, 5])
+    assert (learner.knock, pool[0].name, pool[1].knock) == ("simple", "tonic", "simple")
+    assert gathered == [[2.0, 0.5], 30, 7, 3, settings.search]
 
 
 def test_fit_uses_only_the_most_recent_generations(tmp_path):
@@ -289,7 +311,7 @@ def test_generations_continue_from_the_last_kept_one(tmp_path, monkeypatch):
     monkeypatch.setattr(loop, "fit", train)
     monkeypatch.setattr(loop, "gather_experience", lambda *_: made_up(2, 3))
     told: list[tuple] = []
-    history = list(loop.run(tmp_path, 1, SETTINGS, workers=1))
+    history = list(loop.run(tmp_path, 1, replace(SETTINGS, knock="simple"), workers=1))
     assert [(each.number, each.kept) for each in history] == [(0, True), (1, True)]
     history += list(loop.run(tmp_path, 3, workers=1, progress=lambda *what: told.append(what)))
     assert [(each.number, each.kept) for each in history] == [(0, True), (1, True), (2, False), (3, False)]
@@ -302,6 +324,9 @@ def test_generations_continue_from_the_last_kept_one(tmp_path, monkeypatch):
         ("generation-2.safetensors", [first]),
         ("generation-3.safetensors", [first]),
     ]
+    assert load_network(tmp_path / first)[1].items() >= {"knock": "simple", "generation": 1}.items()
+    torch.manual_seed(SETTINGS.seed)
+    assert trained_on[0][3] == float(next(GenerationNetwork().parameters()).sum().detach())
     assert [each[:3] for each in trained_on] == [(5, 4, 6), (10, 4, 7), (10, 4, 8)]
     size = next(GenerationNetwork().parameters()).numel()
     assert [each[3] for each in trained_on[1:]] == [size, size], "both continue from the first network"

@@ -29,7 +29,7 @@ from gin_env.observations.candidates import NO_ACTION, NUM_CONTEXT, NUM_FEATURES
 from gin_env.observations.memory import NUM_MEMORY  # noqa: E402
 from gin_env.support.tensor_files import TensorFileError  # noqa: E402
 from gin_env.training.experience import DecisionBuffer, LearnerBatch  # noqa: E402
-from gin_env.training.league import SELF, League  # noqa: E402
+from gin_env.training.league import DECAY, SELF, League  # noqa: E402
 from gin_env.training.learner import Learner, most_points  # noqa: E402
 from gin_env.training.ranks import Ranks  # noqa: E402
 from gin_env.training.runs import load_start  # noqa: E402
@@ -67,9 +67,9 @@ def three_decisions():
 def test_advantages_of_a_scored_hand():
     batch = three_decisions()
     batch.end_hands(np.array([0]), np.array([0.4], np.float32))
-    batch.estimate_advantages(gamma=1.0, gae_lambda=0.95)
+    batch.estimate_advantages(gamma=0.9, gae_lambda=0.95)
     # The last decision of each player gets the reward: 0.4 - 0.3, -0.4 - (-0.2). 0.3 follows the first.
-    expected = [(0.3 - 0.1) + 0.95 * (0.4 - 0.3), -0.4 + 0.2, 0.4 - 0.3]
+    expected = [(0.9 * 0.3 - 0.1) + 0.9 * 0.95 * (0.4 - 0.3), -0.4 + 0.2, 0.4 - 0.3]
     np.testing.assert_allclose(batch.advantage[:3], expected, rtol=1e-5)
     assert batch.known[:3].all()
 
@@ -313,6 +313,29 @@ def test_league_favours_winning_opponents_up_to_a_limit():
     opponents = league.draw(np.random.default_rng(1).random(20_000))
     shares = np.bincount(1 + opponents, minlength=3) / len(opponents)
     np.testing.assert_allclose(shares, [0.7, 0.3, 0.0], atol=0.02)
+    league.settings.preference = 0.0
+    opponents = league.draw(np.random.default_rng(1).random(20_000))
+    np.testing.assert_allclose(np.bincount(1 + opponents) / len(opponents), [0.6, 0.2, 0.2], atol=0.02)
+
+
+def test_earlier_results_fade(tmp_path):
+    learner = Learner(replace(tiny(tmp_path), num_steps=0, max_share=0.4))
+    learner.new_hand_points[0, 30], learner.league.new_results[1] = 4, (10, 4, 30)
+    before = learner.win_chances.copy()
+    for _ in range(2):
+        learner.collect()
+    assert learner.hand_points[0, [25, 30]] == pytest.approx([DECAY**2, 4 * DECAY])
+    assert learner.league.results[1] == pytest.approx([10 * DECAY, 4 * DECAY, 30 * DECAY])
+    assert learner.league.log() == pytest.approx({"points_per_hand/simple": 3, "hands_lost/simple": 0.4})
+    assert not np.array_equal(learner.win_chances, before)
+
+
+def test_seed_decides_on_weights_decks_and_choices(tmp_path):
+    one, two = (Learner(replace(tiny(tmp_path), seed=seed)) for seed in (1, 2))
+    assert not torch.equal(one.network.draws.outputs.weight, two.network.draws.outputs.weight)
+    assert one.state() != two.state()
+    one.begin(), two.begin()
+    assert (one.games.state["hidden"]["deck"] != two.games.state["hidden"]["deck"]).any(axis=1).all()
 
 
 @pytest.mark.long
@@ -383,12 +406,15 @@ def test_replacing_a_past_self_clears_only_its_results():
     random, network = np.random.default_rng(1), CandidateScorer(8)
     for _ in range(2):
         league.add_past_self(network, random)
+    replaced = set()
     for _ in range(8):
         league.results[:] = 1
         before = list(league.past)
         league.add_past_self(network, random)
         (changed,) = [index for index, past in enumerate(league.past) if past is not before[index]]
+        replaced.add(changed)
         assert np.flatnonzero((league.results == 0).all(axis=1)).tolist() == [3 + changed]
+    assert replaced == {0, 1}
 
 
 def test_past_selves_keep_their_order_in_a_file():
@@ -467,16 +493,19 @@ def test_padding_leaves_the_gradient(tmp_path, monkeypatch):
 def test_loss_is_the_formula_of_ppo(tmp_path):
     """Clipped gains, squared error of the values and entropy, by NumPy from logits and values alone."""
     learner = new_learner(tmp_path)
-    learner.collect()
     settings, batch = learner.settings, learner.batch
+    settings.gamma, settings.gae_lambda = 0.9, 0.8
+    learner.collect()
+    advantages = batch.advantage.copy()
+    batch.estimate_advantages(0.9, 0.8)
+    assert np.array_equal(advantages, batch.advantage)
     settings.clip_coef, settings.vf_coef = 0.05, 0.7
     with torch.no_grad():
         for parameter in learner.network.parameters():
             parameter.add_(0.2 * torch.randn_like(parameter))  # it has learned since it played
     decisions = np.arange(batch.count)
     gains = np.random.default_rng(1).normal(size=batch.count).astype(np.float32)
-    outside = 0
-    expected = 0.0
+    expected, logged = 0.0, np.zeros(4)
     for kind in (0, 1):
         mine = decisions[batch.kind[: batch.count] == kind]
         places, buffer = batch.place[mine], learner.buffers[kind]
@@ -487,13 +516,14 @@ def test_loss_is_the_formula_of_ppo(tmp_path):
         chosen = np.take_along_axis(chances, buffer.chosen[places][:, None], axis=1)[:, 0]
         ratio = chosen / np.exp(buffer.log_prob[places].astype(np.float64))
         bounded = np.clip(ratio, 0.95, 1.05)
-        outside += (ratio != bounded).sum()
         entropy = -np.sum(chances * np.log(np.maximum(chances, 1e-300)))
         error = np.square(values - batch.advantage[mine] - batch.value[mine]).sum()
         expected += 0.7 * error - np.minimum(ratio * gains[mine], bounded * gains[mine]).sum()
         expected -= 0.02 * entropy
-    assert outside > batch.count / 4
-    loss, _ = learner.loss(decisions, gains, 0.02)
+        logged += error, entropy, (ratio - 1 - np.log(ratio)).sum(), (ratio != bounded).sum()
+    assert logged[3] > batch.count / 4
+    loss, log = learner.loss(decisions, gains, 0.02)
+    assert log.tolist() == pytest.approx(logged.tolist(), rel=1e-3)
     assert float(loss.detach()) == pytest.approx(expected, rel=1e-4)
 
 
@@ -502,22 +532,29 @@ def test_update_anneals_and_limits_its_steps(tmp_path, monkeypatch, left):
     """The rate falls with what is left of the training, to a twentieth; gradients have a largest norm."""
     learner = new_learner(tmp_path)
     learner.collect()
-    learner.settings.max_grad_norm = 1e-3
-    norms, entropies, loss = [], [], learner.loss
+    settings = learner.settings
+    settings.max_grad_norm, settings.update_epochs, settings.num_minibatches = 1e-3, 3, 20
+    norms, entropies, logs, loss = [], [], [], learner.loss
 
     def record_loss(minibatch, advantages, ent_coef):
         entropies.append(ent_coef)
         known = learner.batch.known[: learner.batch.count]
         assert advantages[: len(known)][known].mean() == pytest.approx(0, abs=1e-5)
         assert advantages[: len(known)][known].std() == pytest.approx(1, abs=1e-3)
-        return loss(minibatch, advantages, ent_coef)
+        total, sums = loss(minibatch, advantages, ent_coef)
+        logs.append(sums.numpy() / len(minibatch))
+        return total, sums
 
     def record_step():
         norms.append(torch.cat([each.grad.flatten() for each in learner.parameters]).norm().item())
 
     monkeypatch.setattr(learner, "loss", record_loss)
     monkeypatch.setattr(learner.optimizer, "step", record_step)
-    learner.update(left)
+    num_decisions, told = learner.update(left)
+    assert len(logs) == 3 * round(num_decisions / (32 * 100 / 20))
+    assert logs[0][2:] == pytest.approx([0, 0], abs=1e-5), "nothing has been learned yet"
+    assert learner.buffers[0].log_prob[: learner.buffers[0].count].min() < np.log(0.499)  # not only the best
+    assert list(told.values()) == pytest.approx(np.mean(logs, axis=0).tolist(), rel=1e-4)
     share = max(left, 0.05)
     assert learner.optimizer.param_groups[0]["lr"] == pytest.approx(2e-3 * share)
     assert entropies == pytest.approx([0.05 * share] * len(entropies))

@@ -46,6 +46,17 @@ def test_returns_in_a_mixed_batch_belong_to_each_learner():
         assert sorted(tried[np.isfinite(tried[:, 0]), 0].tolist()) == pytest.approx(sorted(expected))
     # The hand is strong, so the mean return is positive for either seat unless the sign is wrong.
     assert all(np.nanmean(each) > 0 for each in returns)
+    few = Search(best_tried=1, others_tried=2, knocks_tried=0)
+    tried = try_candidates(state, True, players, np.random.default_rng(0), few).returns
+    assert np.isfinite(tried).sum(axis=1).tolist() == [[3, 0]] * 4
+
+
+def test_copies_keep_their_opponents():
+    pool, opponents = [Asked("a"), Asked("b")], np.array([1, 0, 1, 1, 0, 1])
+    state = np.concatenate([Table(HAND, OTHER, "KD", dealer=1).games.state] * 6)
+    players = Players(agents.make("simple"), pool, np.zeros(6, np.int8), opponents)
+    try_candidates(state, False, players, np.random.default_rng(0), Search())
+    assert [len(bot.hands) for bot in pool] == [2, 4], "offered the upcard where the learner passed"
 
 
 def test_parts_without_a_draw_or_a_discard_can_be_joined():

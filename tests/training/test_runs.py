@@ -30,7 +30,7 @@ from gin_env.support.threads import torch_threads  # noqa: E402
 from gin_env.training import ppo  # noqa: E402
 from gin_env.training.ppo import PPORun, train  # noqa: E402
 from gin_env.training.ranks import Ranks  # noqa: E402
-from gin_env.training.runs import CHECKPOINT, CHECKPOINT_FORMAT, POLICY, open_folder  # noqa: E402
+from gin_env.training.runs import CHECKPOINT, CHECKPOINT_FORMAT, EVALUATIONS, POLICY, open_folder  # noqa: E402
 from gin_env.training.settings import OTHER_DECKS, PPOSettings  # noqa: E402
 
 pytestmark = pytest.mark.compiled
@@ -203,6 +203,37 @@ def test_command_that_resumes_keeps_what_a_checkpoint_does_not(tmp_path):
 def test_command_that_resumes_names_programs_again(tmp_path):
     settings = replace(tiny(tmp_path), workers=2, bots=("simple", "process:./my bot"))
     assert settings.resume_command().endswith(" --resume --bots simple 'process:./my bot'")
+
+
+def test_run_follows_its_settings_and_says_so(tmp_path, monkeypatch):
+    settings = replace(
+        tiny(tmp_path), match_reward=False, rules=("eaai", "oklahoma"), snapshot_every=2, past_size=99,
+        evaluate_every=0.0, evaluation_games=4, final_games=6,
+    )  # fmt: skip
+    left, learned, games, logged = [], [0], [], set()
+    match = play_match("simple", "random", 2, 1, episode="hand")
+    monkeypatch.setattr(ppo, "play_match", lambda *given, **_: games.append(given[2]) or match)
+    monkeypatch.setattr(ppo, "draw_learning_curve", lambda *_: None)
+    with PPORun(settings) as run:
+        update = run.learner.update
+        monkeypatch.setattr(run.learner, "update", lambda share: left.append(share) or update(share))
+        monkeypatch.setattr(run.board, "add_scalar", lambda name, value, at: logged.add((name, at)))
+        while run.share < 1:
+            run.end_update(run.learn())
+            learned.append(run.progress.decisions)
+        run.finish()
+        assert run.next_checkpoint > 1e8
+        assert left == pytest.approx([1 - each / 3000 for each in learned[:-1]])
+        assert len(run.learner.league.past) == run.progress.updates // 2
+        assert games == [4] * 2 * (len(left) - 1) + [6] * 2
+        assert {("losses/value", at) for at in learned[1:]} < logged
+        assert ("hands_lost/simple", learned[-1]) in logged
+        assert (tmp_path / EVALUATIONS).read_text().count("\n") == 1 + len(left)
+        _, described = FORMAT.read_tensors(tmp_path / POLICY)
+        assert (described["provenance"]["decisions"], described["match_values"]) == (learned[-1], False)
+        assert len(described["rules"]) == 2
+        run.end_update({})
+        assert not run.progress.finished
 
 
 def test_training_leaves_torch_its_threads(tmp_path):

@@ -110,6 +110,7 @@ def test_close_to_the_target_the_game_counts(adviser, player, scores):
     assert advice.best.win > 0.95
     assert advice.best.points > 10
     assert adviser.chance_to_win(Rules(), 99, 0) > 0.9
+    assert adviser.chance_to_win(Rules(target_score=500), 99, 0) < 0.9
     assert adviser.chance_to_win(Rules(), 0, 0) == pytest.approx(0.5)
 
 
@@ -159,6 +160,8 @@ def test_reason_compares_what_differs(best, other, sentence):
     public = view.array["public"]
     public["shown"][0, 1] = cards.parse("QD JH 4D")
     assert why(Advice(moves, 0.0), view, "Nora") == sentence
+    view.array["player"], public["shown"] = 1, public["shown"][:, ::-1].copy()
+    assert why(Advice(moves, 0.0), view, "Nora") == sentence, "the same for player 1"
 
 
 @pytest.mark.compiled
@@ -220,7 +223,7 @@ def test_review_of_a_later_hand_begins_with_its_scores():
     review = review_hand(game, positions, 1, 0, Judge())
     assert sum(hand.scores) > 0
     start, end = (0.5 + (own - other) / 200 for own, other in (hand.scores, hand.scores_after))
-    assert (review.chances[0], review.chances[-1]) == (start, end)
+    assert review.chances == [start, *(choice.played.win for choice in review.choices), end]
     assert review.points == hand.points * (1 - 2 * hand.winner)
     assert review.luck == luck_of([position for position in positions if position.hand == 1], 0)
     decisions = [position for position in positions if position.is_decision]

@@ -187,7 +187,7 @@ def test_finished_game_is_recorded_and_cannot_be_resumed(tmp_path):
         HumanGame.load(tmp_path / "game.json")
 
 
-def test_results_add_up_over_games_and_windows(tmp_path):
+def test_results_add_up_over_games_and_windows(tmp_path, monkeypatch):
     path = tmp_path / "statistics.json"
     windows = Statistics(path), Statistics(path)
     ends = [(0, 30, None), (1, 20, 1), (None, 0, None), (0, 6, 0)]
@@ -197,6 +197,9 @@ def test_results_add_up_over_games_and_windows(tmp_path):
         window.add(SimpleNamespace(opponent="simple", record=Mock(return_value=record)))
     hands = "hands won 2, lost 1, without a winner 1; the last 4 hands: +4.0 points each"
     assert Statistics(path).table() == windows[1].table() == f"simple: games won 1, lost 1; {hands}"
+    monkeypatch.setattr("gin_env.ui.statistics.MAX_KEPT", 2)
+    windows[0].add(SimpleNamespace(opponent="simple", record=Mock(return_value=record)))
+    assert Statistics(path).against("simple").points == [6, 6], "the oldest are dropped"
     recent = OpponentTally(points=[100] * 5 + [2] * 20)
     assert recent.text.endswith("; the last 20 hands: +2.0 points each")
 

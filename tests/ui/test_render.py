@@ -169,8 +169,11 @@ def test_game_text_describes_the_last_hand():
     env.step(52 + 3 * 13 + 12)  # knock with KD
     assert "hand 2, turn 1; score 32 : 0" in env.render()
     assert "last: player_0 won 32 points in the last hand by knocking" in env.render()
+    state = env.get_state()
     env.reset()
     assert "last: The cards have been dealt" in env.render()
+    env.set_state(state)
+    assert "last: player_0 won 32 points in the last hand by knocking" in env.render()
 
 
 # --- Hidden cards -------------------------------------------------------------------------------------

@@ -117,6 +117,16 @@ def test_gin_is_scored_without_lay_offs():
     assert told.stages[0].text == "You go gin: every card is in a meld. No lay-offs after gin."
     assert "25 for gin + 41 deadwood = 66 for you." in [stage.text for stage in told.stages]
     assert [group.caption for group in told.own_groups] == ["run", "run", "run"]
+    big = Table(HAND_0.replace("KD", "QS"), HAND_1, "KS", rules=Rules(big_gin_bonus=31))
+    told = showdown(big.play("take", "knock 9S"))
+    assert "31 for big gin + 41 deadwood = 72 for you." in [stage.text for stage in told.stages]
+
+
+def test_small_hands_and_void_hands_follow_the_rules():
+    hands = "AC 3H 5S 7D 9C JH KS", "2C 4H 6S 8D TC QH KD"
+    one = Table(*hands, "KC", "2D", rules=Rules(hand_size=7, max_turns=1, void_dealer="same"))
+    assert visible_table(view_of(one), "tonic").closed == 7
+    assert "The same player deals." in showdown(one.play("pass", "pass", "draw", "2D")).stages[0].text
 
 
 def test_doubled_hand_and_immediate_box_are_in_the_sum():

@@ -19,6 +19,7 @@ pytest.importorskip("starlette", reason='the server needs Starlette: pip install
 
 from hand_endings import Plain, person_to_discard
 from hands_in_words import deck_of
+from recorded_games import one_hand
 from screens import Judge, Raises, play_hands
 from starlette.testclient import TestClient
 
@@ -27,8 +28,10 @@ from gin_env.agents.registry import BOTS
 from gin_env.game.actions import DRAW_STOCK, KNOCK, PASS
 from gin_env.game.cards import card_id, card_text
 from gin_env.game.rules import Rules
+from gin_env.ui.animation import as_png, recorded_pictures
 from gin_env.ui.card_art import card_sheet
 from gin_env.ui.human_game import HumanGame
+from gin_env.ui.links import hand_of, link_of
 from gin_env.ui.review import review_hand, review_text, totals_of
 from gin_env.ui.web import page, server, sessions
 from gin_env.ui.web.server import MAX_BODY, STATIC, create_app, serve, web_address
@@ -296,6 +299,7 @@ def test_rules_of_the_command_line_are_offered():
     assert " TH " not in offered["eaai"]["words"]
     assert "knock with 7 or less" in offered["knock_limit=7"]["summary"]
     assert one.table["limit"] == 7
+    assert "the game" not in page.summary(Rules(box_bonus=5))
 
 
 def test_score_sheet_of_a_variant_has_boxes_and_bonuses():
@@ -361,6 +365,8 @@ def test_steps_of_a_replay_are_those_of_the_record():
     hand, shown = record.hands[1], page.replay(record, record.positions(), 1)
     assert sum(hand.scores) > 0
     assert (shown["scores"], shown["dealer"]) == (list(hand.scores), hand.dealer)
+    reviewed = page.review(record, [review_hand(record, record.positions(), 1, 0, Judge())], Judge())
+    assert {shown["steps"][move["step"]]["to_move"] for move in reviewed["players"][0]["moves"]} == {0}
     *moves, _ = shown["steps"]
     assert moves[0]["to_move"] == 1 - hand.dealer
     for step in moves:
@@ -395,6 +401,18 @@ def test_review_of_a_hand_is_that_of_the_terminal():
     worst = max(mine["moves"], key=lambda move: move["lost"])
     assert worst["why"] in said
     assert f"{worst['lost']:.1f}" in said
+    game = one_hand("knock by 1")
+    (theirs,) = page.review(game, [review_hand(game, game.positions(), 0, 1, Judge())], Judge())["players"]
+    assert "ann holds about 20 deadwood" in theirs["moves"][-1]["why"]
+
+
+def test_reviews_of_a_hand_by_other_players_or_rules_are_others(monkeypatch):
+    monkeypatch.setattr(Judge, "chance_to_win", lambda self, rules, *scores: rules.target_score / 1000)
+    link, other = link_of(play_hands(HumanGame("simple", 4)).record(), 0), Window(TableApi())
+    links = (link, link.replace("person", "ann"), f"{link}.target_score=150")
+    reviews = [other.ask("review", link=each)["players"] for each in links]
+    assert [len(players) for players in reviews] == [1, 2, 1]
+    assert [players[0]["chances"][0] for players in reviews] == [0.1, 0.1, 0.15]
 
 
 def test_link_opens_the_hand_in_another_window():
@@ -411,6 +429,7 @@ def test_link_opens_the_hand_in_another_window():
         saved = other.client.get(f"/hand.{kind}", params={"link": one.ask("replay", hand=1)["link"]})
         assert saved.content.startswith(start)
         assert saved.headers["Content-Disposition"].endswith(f'.{kind}"')
+    assert saved.content == as_png([*recorded_pictures(hand_of(one.ask("replay", hand=1)["link"]), 0)][-1])
     assert other.client.get("/hand.gif", params={"link": "1.x"}).status_code == 400
     assert "not the address of a hand" in other.ask("replay", 400, link="1.abc")["error"]
 
@@ -430,6 +449,9 @@ def test_any_position_is_analysed():
         "history": "pass; pass; draw from the stock; discard KS; draw the upcard; discard 7H",
         "drew": "9D",
     }
+    gin_only = Window(TableApi(rules=Rules.preset("straight")))
+    answer = gin_only.ask("analyse", hand="4C 5C 6C 9H 9S 9D 2H 2S AD 3D KS", upcard="KD")
+    assert not [line for line in answer["moves"] if "knock" in line["move"]]
     answer = one.ask("analyse", **position | later | {"upcard": "8S", "scores": "40 25"})
     assert len(answer["moves"]) == 2
     for wrong, message in (
@@ -500,6 +522,12 @@ def test_game_is_resumed_after_a_server_restart(tmp_path):
     (save,) = tmp_path.iterdir()
     assert one.token not in save.name
     assert records.read_one(save, 1).players[1].name == "simple"
+    one.ask("new", practice=True)
+    assert not list(tmp_path.iterdir())
+    one.step()
+    again = Window(TableApi(save_folder=tmp_path))
+    again.token = one.token
+    assert again.ask("table")["practice"]
 
 
 @pytest.mark.parametrize("named", ["simple", "hand_endings:NeverKnocks"])
@@ -569,11 +597,11 @@ def test_games_in_memory_and_on_disk_are_limited(tmp_path, monkeypatch):
     assert (
         first.ask("table")["version"] == first.state["version"]
     )  # the games of a stranger did not delete it
-    for path in tmp_path.glob("window-?????*[0-9a-f].json"):
-        os.utime(path, (0, 0))
+    for number, path in enumerate(tmp_path.glob("window-?????*[0-9a-f].json")):
+        os.utime(path, (number, number))
     play(1)
     assert len(saves := list(tmp_path.glob("window-*[0-9a-f].json"))) == 3
-    assert len([path for path in saves if path.stat().st_mtime == 0]) == 2
+    assert sorted(path.stat().st_mtime for path in saves)[:2] == [2, 3], "the last that were played"
     play(5)
     assert len(list(tmp_path.glob("window-*[0-9a-f].json"))) <= 6
     assert first.ask("table", 404)["error"] == "no game in this window"

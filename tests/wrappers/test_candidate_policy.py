@@ -176,8 +176,9 @@ def test_saved_model_is_a_bot_that_plays_the_models_predictions(model, positions
     model.save(tmp_path / "model.zip")
     for deterministic in (True, False):
         expected_actions = CandidatePolicyBot.snapshot(model, deterministic).act(view)
-        bot = agents.make(str(tmp_path / "model.zip"), deterministic=deterministic)
-        assert np.array_equal(bot.act(view), expected_actions)
+        for name in ("model.zip", "policy.safetensors"):
+            bot = agents.make(str(tmp_path / name), deterministic=deterministic)
+            assert np.array_equal(bot.act(view), expected_actions)
     convert_archive(tmp_path / "model.zip", tmp_path / "converted.safetensors")
     assert np.array_equal(agents.make(str(tmp_path / "converted.safetensors")).act(view), actions)
     again = MaskablePPO.load(tmp_path / "model.zip", device="cpu")
@@ -215,7 +216,10 @@ def test_rules_and_episode_are_kept_and_hands_hide_scores(episode, tmp_path):
     model = new_model(env)
     path = tmp_path / "policy.safetensors"
     save_policy(model, path)
-    for bot in (agents.make(str(path)), CandidatePolicyBot.snapshot(model)):
+    model.save(tmp_path / "model.zip")
+    convert_archive(tmp_path / "model.zip", tmp_path / "converted.safetensors")
+    paths = path, tmp_path / "model.zip", tmp_path / "converted.safetensors"
+    for bot in (*(agents.make(str(each)) for each in paths), CandidatePolicyBot.snapshot(model)):
         assert (bot.rules, bot.sees_scores) == ((rules,), episode == "game")
         seen = []
         bot.network.register_forward_pre_hook(lambda _, inputs, seen=seen: seen.append(inputs[2].clone()))

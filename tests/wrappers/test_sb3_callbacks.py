@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 
+import numpy as np
 import pytest
 import torch
 from sb3_contrib import MaskablePPO
@@ -49,6 +50,10 @@ def test_callback_plays_past_selves_and_saves_the_best_policy(tmp_path, capsys):
     with (tmp_path / "mine" / "evaluations.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert {row["bot"] for row in rows} == {"simple", "random"}
+    assert [int(row["decisions"]) for row in rows[::2]] == [2 * ROLLOUT, 4 * ROLLOUT, 5 * ROLLOUT]
+    logged = [callback.logger.name_to_value[f"evaluation/{row['bot']}"] for row in rows[-2:]]
+    assert logged == pytest.approx([float(row["win_rate"]) for row in rows[-2:]], abs=1e-4)
+    assert not any(bot.deterministic for bot in callback.past)
     means = [
         (float(a["win_rate"]) + float(b["win_rate"])) / 2 for a, b in zip(rows[::2], rows[1::2], strict=True)
     ]
@@ -58,6 +63,9 @@ def test_callback_plays_past_selves_and_saves_the_best_policy(tmp_path, capsys):
     best = [play_match(path, bot, 20, 0, episode="hand").win_rate for bot in ("simple", "random")]
     assert sum(best) / 2 == pytest.approx(max(means), abs=1e-4)
     assert agents.make(path).name == "mine"
+    for _ in range(999):
+        callback.on_rollout_start()
+    assert callback.weights()["simple"] == pytest.approx(0.25, abs=0.01), "earlier results fade"
 
 
 def test_further_calls_of_learn_continue_and_evaluate_again(tmp_path):
@@ -84,9 +92,18 @@ def test_restored_run_has_the_same_model_and_past_selves(tmp_path, candidates):
     with pytest.raises(FileNotFoundError, match="nothing to resume"):
         callback.restore(model)
     model.learn(4 * ROLLOUT, callback=callback)
+    drawn = torch.rand(3), np.random.random(3)  # noqa: NPY002
     again = new_model(new_games(candidates), policy[0], **policy[1])
     restored = small_callback(tmp_path, pool_size=2)
     restored.restore(again)
+    assert torch.equal(torch.rand(3), drawn[0])
+    assert (np.random.random(3) == drawn[1]).all()  # noqa: NPY002
+    start, games = new_games(candidates), again.get_env()
+    start.reset(), games.reset()
+    assert (start.seat.games.state["hidden"]["deck"] != games.seat.games.state["hidden"]["deck"]).any()
+    state, other = (each.policy.optimizer.state_dict()["state"] for each in (model, again))
+    assert all(torch.equal(state[index]["exp_avg"], other[index]["exp_avg"]) for index in state)
+    assert restored.weights() == callback.weights()
     assert again.num_timesteps == 4 * ROLLOUT
     assert restored.best_win_rate == callback.best_win_rate
     assert [bot.name for bot in restored.past] == [bot.name for bot in callback.past]
@@ -111,7 +128,14 @@ def test_void_hands_are_not_lost(tmp_path):
     assert callback._results["simple"].tolist() == [3, 1]
 
 
-def test_evaluations_play_under_the_rules_of_the_environment(tmp_path):
+def test_evaluations_play_under_the_rules_of_the_environment(tmp_path, monkeypatch):
+    def play(*given, episode, rules):
+        played.append((*given[2:], episode))
+        return play_match(*given, episode="hand", rules=rules)
+
+    played = []
+    monkeypatch.setattr("gin_env.wrappers.sb3_callbacks.play_match", play)
+
     class Bot:
         name, seen = "watcher", set()
 
@@ -121,7 +145,8 @@ def test_evaluations_play_under_the_rules_of_the_environment(tmp_path):
 
     rules = Rules.preset("oklahoma")
     model = new_model(GinRummyVecEnv(16, "simple", rules, seed=1, candidates=True), hidden=8)
-    model.learn(ROLLOUT, callback=small_callback(tmp_path, bots=[Bot()]))
+    model.learn(ROLLOUT, callback=small_callback(tmp_path, bots=[Bot()], episode="game", seed=7))
+    assert played == [(20, 7, "game")]
     assert (tmp_path / "evaluations.csv").exists()
     assert Bot.seen == {rules}
 
