@@ -12,6 +12,7 @@ import numpy as np
 
 from gin_env.agents.base import Agent
 from gin_env.batch import Games
+from gin_env.observations.views import PlayerView
 
 
 def play_bot(games: Games, bot: Agent, which: np.ndarray) -> None:
@@ -78,3 +79,13 @@ def check_bot_actions(bot: Agent, actions: object, count: int) -> np.ndarray:
     if array.shape != (count,):
         raise ValueError(f"bot {bot.name!r} must return shape ({count},), not {array.shape}")
     return array.astype(np.int64, copy=False)
+
+
+def chosen_actions(bot: Agent, view: PlayerView) -> np.ndarray:
+    """Return a bot's actions, int64 (n,). Raises as `check_bot_actions`, and ValueError for illegal ones."""
+    actions, masks = check_bot_actions(bot, bot.act(view), len(view)), view.masks()
+    possible = (actions >= 0) & (actions < masks.shape[1])
+    illegal = ~possible | (masks[np.arange(len(view)), np.where(possible, actions, 0)] == 0)
+    if illegal.any():
+        raise ValueError(f"bot {bot.name!r} plays illegally in {illegal.sum()} of {len(view)} positions")
+    return actions

@@ -116,17 +116,9 @@ class TwoPlayers(Restorable, AECGame):
     _last_hand: np.void | None = None
     """`HAND_RESULT` of the hand before this one, for `render`."""
     _CHANGING: tuple[str, ...] = (
-        "agents",
-        "agent_selection",
-        "rewards",
-        "terminations",
-        "truncations",
-        "infos",
-        "_cumulative_rewards",
-        "_mask",
-        "_begun",
-        "games",
-    )
+        "agents", "agent_selection", "rewards", "terminations", "truncations", "infos", "_cumulative_rewards",
+        "_mask", "_begun", "games",
+    )  # fmt: skip
     """Names of the attributes that change in play."""
 
     def __init__(

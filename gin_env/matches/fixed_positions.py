@@ -16,9 +16,9 @@ from functools import cache
 import numpy as np
 
 from gin_env.agents import AnyAgent, resolve
-from gin_env.agents.turns import check_bot_actions
+from gin_env.agents.turns import chosen_actions
 from gin_env.batch import Episode, Games
-from gin_env.game.actions import DRAW_UPCARD, KNOCK, NUM_ACTIONS
+from gin_env.game.actions import DRAW_UPCARD, KNOCK
 from gin_env.game.cards import NUM_CARDS
 from gin_env.game.melds import completes_meld, least_deadwood_discards
 from gin_env.game.state import DISCARD
@@ -53,11 +53,7 @@ def decision_hash(bot: AnyAgent, hands: int = HANDS, *, in_games: bool = False) 
     """
     bot = resolve(bot)
     view = game_views() if in_games else fixed_views(hands)
-    actions = check_bot_actions(bot, bot.act(view), len(view))
-    possible = (actions >= 0) & (actions < NUM_ACTIONS)
-    illegal = ~possible | (view.masks()[np.arange(len(view)), np.where(possible, actions, 0)] == 0)
-    if illegal.any():
-        raise ValueError(f"bot {bot.name!r} plays illegally in {illegal.sum()} of the fixed positions")
+    actions = chosen_actions(bot, view)
     return hashlib.sha256(actions.astype(np.uint8).tobytes()).hexdigest()[:32]
 
 

@@ -4,25 +4,12 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-
-from gin_env.agents import Agent
-from gin_env.agents.turns import check_bot_actions
+from gin_env.agents.turns import chosen_actions as chosen_actions
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, PASS, parse
 from gin_env.game.cards import card_id, mask_of
 from gin_env.game.rules import Rules
 from gin_env.observations.views import PlayerView
 from gin_env.records import GameRecord, Position
-
-
-def chosen_actions(bot: Agent, view: PlayerView) -> np.ndarray:
-    """Return the bot's actions, int64 (n,). Raises ValueError, naming the bot, for an illegal action."""
-    actions = check_bot_actions(bot, bot.act(view), len(view))
-    legal = view.masks()
-    inside = (actions >= 0) & (actions < legal.shape[1])
-    if not (inside & (legal[np.arange(len(view)), np.where(inside, actions, 0)] == 1)).all():
-        raise ValueError(f"bot {bot.name!r} plays illegally")
-    return actions
 
 
 def decisions(game: GameRecord) -> list[Position]:

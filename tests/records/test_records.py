@@ -16,13 +16,14 @@ from recorded_games import PLAYERS, one_hand, random_game, two_hands_of_a_game
 from rule_variants import VARIANTS
 
 from gin_env import Rules, agents, play_match, records
+from gin_env.agents.turns import chosen_actions
 from gin_env.batch import Games
 from gin_env.matches import matches
 from gin_env.matches.match_log import MatchLog
 from gin_env.matches.tournaments import play_tournament
 from gin_env.records import RecordedGames, Recorder, RecordError, files
 from gin_env.records.lines import from_dict, to_line
-from gin_env.ui.opinions import chosen_actions, decisions
+from gin_env.ui.opinions import decisions
 
 pytestmark = pytest.mark.compiled
 

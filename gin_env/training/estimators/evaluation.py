@@ -1,4 +1,4 @@
-"""Evaluation of estimators on the same hands: metrics by turn, calibration, comparison with ``uniform``.
+"""Evaluation of estimators on the same hands: metrics by turn, and calibration.
 
 As in paper 003, "Experimental Results", the estimators are used "independently, but simultaneously" on hands
 between two identical players. Each turn gives one sample: the estimate of the player whose opponent has just
@@ -32,8 +32,6 @@ from gin_env.training.estimators.metrics import METRICS, measure
 from gin_env.training.estimators.positions import HANDS_PER_BATCH, Positions, after_turns, play_hands
 
 BINS = 20
-ENOUGH = 1000
-"""Minimum number of samples for which a turn is compared with ``uniform``."""
 
 
 @dataclass(frozen=True)
@@ -78,25 +76,8 @@ class Evaluation:
         number, predicted, held = np.moveaxis(self.bins, 2, 0)
         return np.abs(predicted - held).sum(axis=1) / number.sum(axis=1)
 
-    def against_uniform(self) -> dict[str, list[tuple[int, float]]]:
-        """Return for each other estimator a list of (turn, log loss of ``uniform`` minus its own).
-
-        Only turns of at least `ENOUGH` samples are listed. Raises ValueError if ``uniform`` was not
-        evaluated.
-        """
-        if "uniform" not in self.names:
-            raise ValueError("uniform was not evaluated: add it to the estimators")
-        loss = self.mean("log_loss")
-        turns = np.flatnonzero(self.counts >= ENOUGH).tolist()
-        base = loss[self.names.index("uniform")]
-        return {
-            name: [(turn, float(base[turn] - loss[number, turn])) for turn in turns]
-            for number, name in enumerate(self.names)
-            if name != "uniform"
-        }
-
     def summary(self) -> str:
-        """Return a table of metrics, calibration error, time, and the comparison with ``uniform``."""
+        """Return a table of metrics, calibration error and time."""
         short = ("squared", "integrity %", "min. top", "top n", "drift", "log loss", "calibration")
         lines = [f"{'':30}" + "".join(f"{title:>12}" for title in (*short, "µs a view"))]
         cost = 1e6 * self.seconds / self.counts.sum()
@@ -108,10 +89,6 @@ class Evaluation:
             f"{'' if self.rules == Rules() else f' under {self.rules.text}'}, seed {self.seed}"
         )
         lines.append("less is better, but for top n; integrity: how far the sum is from the cards held")
-        if "uniform" in self.names:
-            lines.append(f"log loss below that of uniform at every turn with {ENOUGH:,} samples or more?")
-            for name, gains in self.against_uniform().items():
-                lines.append(f"  {name:28} {_verdict(gains)}")
         return "\n".join(lines)
 
     def save_csv(self, path: str | Path) -> None:
@@ -126,16 +103,6 @@ class Evaluation:
                     [self.opponent, self.hands, self.seed, name, turn, int(self.counts[turn]), *values]
                 )
         write_csv(path, ["opponent", "hands", "seed", "estimator", "turn", "samples", *columns], rows)
-
-
-def _verdict(gains: list[tuple[int, float]]) -> str:
-    """Return the result of `Evaluation.against_uniform` in words."""
-    if not gains:
-        return "no turn has enough samples"
-    if lost := [turn for turn, gain in gains if gain <= 0]:
-        return f"not at turn {', '.join(map(str, lost))}"
-    turn, least = min(gains, key=lambda item: item[1])
-    return f"yes, at all {len(gains)} turns; smallest lead {least:.4f} (turn {turn})"
 
 
 def evaluate_estimators(

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gin_env import agents
+from gin_env.agents.turns import chosen_actions
 from gin_env.game.rules import Rules, check_rules
 from gin_env.game.streams import check_seed
 from gin_env.records import GameRecord, Position
@@ -20,7 +21,7 @@ from gin_env.support.registry import has_torch
 from gin_env.ui.adviser import Adviser, Shared, estimator_of_hand
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.links import hand_of
-from gin_env.ui.opinions import chosen_actions, position_in_text
+from gin_env.ui.opinions import position_in_text
 from gin_env.ui.opponents import OPPONENTS
 from gin_env.ui.review import HandReview, review_hand, reviewed_players
 from gin_env.ui.visible_table import YOU, action_name
