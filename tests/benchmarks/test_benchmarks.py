@@ -56,37 +56,6 @@ def test_json_lists_every_workload_with_its_unit(alone):
     assert ours["memory state bytes"] == STATE.itemsize <= ours["memory bytes"]
 
 
-@pytest.mark.long
-def test_json_records_machine_settings_and_versions(alone):
-    _, result, _ = alone
-    assert set(result) == {
-        "machine",
-        "settings",
-        "versions",
-        "ratios",
-        "share_of_free_training",
-        "figures",
-        "spread",
-        "runs",
-        "skipped",
-    }
-    assert result["settings"] == {"repeats": 1, "seconds": 0.001, "core": -1, "quick": True}
-    assert {"processor", "cores", "system", "load"} == set(result["machine"])
-    assert {"python", "numpy", "numba"} <= set(result["versions"]["gin-env"])
-    assert result["ratios"] == []
-    assert {figure: values[0] for figure, values in result["runs"]["gin-env"].items()} == result["figures"][
-        "gin-env"
-    ]
-
-
-@pytest.mark.long
-def test_quick_run_lists_the_skipped_workloads(alone):
-    printed, result, _ = alone
-    for name in ("cold", "training", "scaling"):
-        assert f"{name} (all)" in result["skipped"]
-        assert f"  {name} (all): " in printed
-
-
 def test_peer_worker_reports_a_failing_workload(tmp_path):
     """A failing workload is reported with its error, and the next one is measured."""
     script = tmp_path / "broken.py"
@@ -102,14 +71,6 @@ def test_peer_worker_reports_a_failing_workload(tmp_path):
     first, second = map(json.loads, done.stdout.splitlines())
     assert first == {"name": "broken", "error": "ZeroDivisionError: planted"}
     assert second["amounts"]["steps"] / second["seconds"] == 2
-
-
-@pytest.mark.parametrize("option", [("--peers", "chess"), ("--only", "chess")])
-def test_unknown_option_values_are_refused(option):
-    done = run_benchmark(*option)
-    assert done.returncode == 2
-    assert "unknown" in done.stderr
-    assert "chess" in done.stderr
 
 
 COUNTS = {"instructions": {"play": 300.0, "deadwood": 120.0}, "versions": {"python": "3.11.7"}}

@@ -29,13 +29,6 @@ def test_version_is_printed():
     assert CliRunner().invoke(app, ["--version"]).output == f"gin-env {__version__}\n"
 
 
-def test_shells_complete_commands():
-    done = run(
-        _GIN_RUMMY_COMPLETE="complete_bash", COMP_WORDS="gin-rummy ma", COMP_CWORD="1", _TYPER_COMPLETE="1"
-    )
-    assert "match" in done.stdout
-
-
 def test_json_goes_to_standard_output_alone():
     done = run("match", "simple", "random", "--games", "2", "--seed", "3", "--json", "-")
     assert json.loads(done.stdout)["bots"] == ["simple", "random"]

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 from typer.testing import CliRunner
@@ -18,7 +16,6 @@ from typer.testing import CliRunner
 from gin_env import cli
 from gin_env.support import atomic, files
 from gin_env.support.exits import one_line_errors
-from gin_env.support.files import write_json
 
 
 def names(folder: Path) -> list[str]:
@@ -186,11 +183,3 @@ def test_errors_print_one_line_and_set_the_status(capsys, error, line, status):
 def test_bug_keeps_its_traceback():
     with pytest.raises(IndexError), one_line_errors("program"):
         raise IndexError("a bug")
-
-
-@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="needs a folder below /dev")
-def test_files_below_dev_are_replaced():
-    with TemporaryDirectory(dir="/dev/shm") as folder:
-        for number in (1, 2):
-            write_json(Path(folder) / "numbers.json", [number])
-        assert json.loads((Path(folder) / "numbers.json").read_text()) == [2]

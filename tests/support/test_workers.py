@@ -103,12 +103,6 @@ def test_invalid_number_of_workers_raises(count):
         Workers(count)
 
 
-@pytest.mark.parametrize("ray", ["", 1, None])
-def test_invalid_ray_address_raises(ray):
-    with pytest.raises(TypeError, match="ray must be True, False or the address of a cluster"):
-        Workers(ray=ray)
-
-
 def test_all_workers_means_the_usable_cores(monkeypatch):
     monkeypatch.setattr("gin_env.support.workers.usable_cores", lambda: 3)
     with Workers("all") as pool:

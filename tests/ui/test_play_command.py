@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 from screens import play_hands
 from typer.testing import CliRunner
@@ -163,19 +160,6 @@ def test_browser_options_are_checked_before_serving(served, tmp_path, arguments,
 def test_missing_terminal_is_reported(tmp_path):
     done = run("--save", str(tmp_path / "game.json"))
     assert "needs an interactive terminal" in str(done.exception)
-
-
-def test_missing_textual_names_the_extra():
-    program = (
-        "import sys\n"
-        "sys.modules['textual'] = None\n"
-        "import gin_env, gin_env.cli, gin_env.ui.visible_table, gin_env.ui.human_game\n"
-        "sys.argv = ['gin-rummy', 'play']\n"
-        "gin_env.cli.main()\n"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.returncode == 2
-    assert done.stderr.strip().endswith('a screen in the terminal needs Textual: pip install "gin-env[play]"')
 
 
 def test_saved_game_with_another_opponent_is_refused(screens, tmp_path):
