@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,8 +14,8 @@ from gin_env.agents.policies.improved_policy import ImprovedPolicyBot
 from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
 from gin_env.observations.memory import LAYOUT, NUM_MEMORY
-from research.reproduce.experiment import Run, gain_row, match_row, named
-from research.reproduce.tables import Row, by, ordered
+from research.reproduce.experiment import Run, match_row, more_than, named
+from research.reproduce.tables import Row
 
 # --- Recognition ----------------------------------------------------------------------------------------
 
@@ -100,7 +99,7 @@ def recognised(samples: Sequence[np.ndarray], seed: int, epochs: int) -> float:
 
 # --- The policy that remembers --------------------------------------------------------------------------
 
-REMEMBERS = "policy-memory"
+REMEMBERS, CONTROL = "policy-memory", "policy"
 OPPONENTS = (
     "simple", "policy", "policy-1", "simple:knock_at=0", "tonic", "generation", "utility", "cfr-plus",
 )  # fmt: skip
@@ -132,34 +131,18 @@ def forgetful() -> ImprovedPolicyBot:
 
 
 def measure_policy_memory(run: Run) -> list[Row]:
-    """Measure `policy-memory`, and what it gains over itself with its memory hidden, on the same decks."""
+    """Measure `policy-memory`, and its gain over `policy` and without its memory on the same decks."""
     blind, rows = forgetful(), []
     for opponent in run.some(OPPONENTS):
         match = run.match(REMEMBERS, opponent, 20_000)
+        row = match_row(match)
+        rows.append(row)
+        if opponent != CONTROL:
+            control = run.match(CONTROL, opponent, 20_000)
+            row |= more_than(match, control, "gain")
+            rows.append(match_row(control))
         if opponent in HIDDEN:
-            plain = run.match(blind, opponent, 20_000)
-            rows += [gain_row(match, plain), match_row(plain)]
-        else:
-            rows.append(match_row(match))
+            hidden = run.match(blind, opponent, 20_000)
+            row |= more_than(match, hidden)
+            rows.append(match_row(hidden))
     return rows
-
-
-def with_policy(rows: Sequence[Row]) -> list[Row]:
-    """Return what `policy-memory` wins, with the figures of `policy` and its gain over it."""
-    policy = by((row for row in rows if row["bot"] == "policy"), "opponent")
-    mine = ordered(rows, bot=[REMEMBERS], opponent=OPPONENTS)
-    return [row | difference_row(row, policy.get(row["opponent"])) for row in mine]
-
-
-def difference_row(row: Row, other: Row | None) -> Row:
-    """Return another win rate, and the gain over it on different deals, with their intervals."""
-    if other is None:
-        return {}
-    value = row["won"] - other["won"]
-    low = value - math.hypot(row["won"] - row["low"], other["high"] - other["won"])
-    high = value + math.hypot(row["high"] - row["won"], other["won"] - other["low"])
-    return {"other": other["won"], "other_low": other["low"], "other_high": other["high"]} | {
-        "gain": value,
-        "gain_low": low,
-        "gain_high": high,
-    }

@@ -230,18 +230,24 @@ def percent(share: float) -> float:
     return round(100 * float(share), 3)
 
 
-def more_won(more: float, low: float, high: float, deals: list[int] | None) -> Row:
+def more_won(more: float, low: float, high: float, deals: list[int] | None, name: str = "more") -> Row:
     """Return the part of a row for a gain in win rate with its interval, in per cent.
 
-    `deals` are the `deal_counts` of the two matches.
+    `deals` are the `deal_counts` of the two matches, and the keys begin with `name`.
     """
-    return {"more": percent(more), "more_low": percent(low), "more_high": percent(high), "more_deals": deals}
+    ends = {f"{name}_low": percent(low), f"{name}_high": percent(high)}
+    return {name: percent(more), **ends, f"{name}_deals": deals}
+
+
+def more_than(match: MatchResult, plain: MatchResult, name: str = "more") -> Row:
+    """Return `more_won` of bot a over bot a of `plain`, a match on the same decks."""
+    gain = win_rate_difference(match, plain)
+    return more_won(gain.value, *gain.interval, deal_counts(match, plain), name)
 
 
 def gain_row(match: MatchResult, plain: MatchResult, **more: Any) -> Row:
     """Return `match_row` with bot a's gain over `plain`, its match in another version on the same decks."""
-    gain = win_rate_difference(match, plain)
-    return match_row(match, **more) | more_won(gain.value, *gain.interval, deal_counts(match, plain))
+    return match_row(match, **more) | more_than(match, plain)
 
 
 @dataclass(frozen=True)
