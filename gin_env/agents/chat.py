@@ -129,10 +129,8 @@ def make_chat(text: str, params: dict[str, Any]) -> ChatBot:
     model, found, address = named.partition("@http")
     if not model or re.search(r"://[^/]*@", address):
         raise ValueError(f"a language model must be chat:MODEL@URL without a password, not {text!r}")
-    written = specs.parse(f"chat:{','.join(given)}")[1] if given else {}
-    if twice := sorted(written.keys() & params.keys()):
-        raise ValueError(f"bot {text!r}: the parameter {twice[0]!r} is given twice")
-    bot = ChatBot(model, found[1:] + address if found else OPENAI, **written, **params)
+    _, every = specs.all_parameters(f"chat:{','.join(given)}" if given else "chat", params, "bot")
+    bot = ChatBot(model, found[1:] + address if found else OPENAI, **every)
     bot.name = text + "".join(f",{key}={specs.format_value(value)}" for key, value in params.items())
     return bot
 

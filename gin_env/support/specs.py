@@ -66,7 +66,7 @@ def make(text: str, params: dict[str, Any], find: Callable[[str], Callable[..., 
     """
     if not isinstance(text, str):
         raise TypeError(f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}'s name must be a string, not {text!r}")
-    name, params = _all_parameters(text, params, kind)
+    name, params = all_parameters(text, params, kind)
     factory = find(name)
     check_parameters(name, factory, params, kind)
     try:
@@ -78,7 +78,7 @@ def make(text: str, params: dict[str, Any], find: Callable[[str], Callable[..., 
     return made
 
 
-def _all_parameters(
+def all_parameters(
     text: str, params: dict[str, Any], kind: str, name: str | None = None
 ) -> tuple[str, dict[str, Any]]:
     """Return the name in a text, and its parameters with these additional ones. Raises as `make` does."""
@@ -210,7 +210,7 @@ def make_own(
     match = OWN_CLASS.match(text)
     if match is None:
         raise ValueError(f"{kind} {text!r} must be named module:Class")
-    spelled, params = _all_parameters(text, params, kind, name=match[0])
+    spelled, params = all_parameters(text, params, kind, name=match[0])
     factory = factory_of(_import_class(spelled, match["module"], match["name"], kind), spelled)
     check_parameters(spelled, factory, params, kind)
     made = factory(**params)

@@ -200,6 +200,13 @@ def test_tournament_fills_its_progress_bar(monkeypatch, options, end):
     assert [(bar.n, bar.total, bar.unit) for bar in bars] == [end]
 
 
+@pytest.mark.parametrize("name", EXCUSED)
+def test_excused_option_occurs_in_a_test_that_is_named(name):
+    options, reason = EXCUSED[name]
+    tests = "".join((ROOT / path).read_text() for path in re.findall(r"tests/\w+/\w+\.py", reason))
+    assert [option for option in options.split() if f"--{option}" not in tests] == []
+
+
 @pytest.mark.parametrize("path", COMMANDS)
 def test_every_option_is_tried_or_excused(path):
     name = path.removeprefix("gin-rummy").strip()
