@@ -98,9 +98,9 @@ def window(**options) -> Window:
     return one
 
 
-def cards_in(answer: object) -> set[str]:
-    """Return every card mentioned in a JSON value, as a code or in words."""
-    text = json.dumps(answer, ensure_ascii=False)
+def cards_in(answer: dict) -> set[str]:
+    """Return every card mentioned in an answer, as a code or in words; its random token may look like one."""
+    text = json.dumps({**answer, "token": None}, ensure_ascii=False)
     return {("T" if rank == "10" else rank) + SUITS.get(suit, suit) for rank, suit in CODE.findall(text)}
 
 
