@@ -22,7 +22,7 @@ from research.reproduce.experiment import Run
 from research.reproduce.tables import Row
 from research.small_games import expected_value, exploitability
 from research.small_games.best_response import local_best_response
-from research.small_games.gin_tree import GinTree, bot_vector
+from research.small_games.gin_tree import GinTree, bot_vector, deck_tree
 from research.small_games.small_gin import DECKS
 
 DECISIONS = 300_000
@@ -38,8 +38,8 @@ AFTERWARDS = "simple"
 
 def measure_small_decks(run: Run, cards: int) -> list[Row]:
     """Measure every quick bot, and `SLOW`, in a deck of this many cards."""
-    rules = DECKS[min(DECKS) if run.quick else cards]
-    tree = GinTree(rules)
+    tree = deck_tree(min(DECKS) if run.quick else cards)
+    rules = tree.game.rules
     afterwards = bot_vector(tree, agents.make(AFTERWARDS))
     rows = []
     for bot in [*run.some(agents.quick_names(), 3)[run.quick :], *(() if run.quick else (SLOW,))]:

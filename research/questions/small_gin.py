@@ -21,7 +21,7 @@ from gin_env.support.files import write_json
 from research.reproduce.experiment import Run
 from research.reproduce.tables import Row, by
 from research.small_games import CFRPlus, GameTree, MagneticMirrorDescent, exploitability
-from research.small_games.gin_tree import GinTree, strategy_vector
+from research.small_games.gin_tree import GinTree, deck_tree, strategy_vector
 from research.small_games.small_gin import DECKS
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ DECISIONS = (12_500, 25_000, 50_000, 100_000, 200_000, 400_000, 1_000_000, 2_000
 """Numbers of decisions after which a learner is evaluated."""
 ITERATIONS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 """Numbers of iterations after which a solver is evaluated."""
+ENOUGH = 300
+"""Seconds after which a solver begins no further iterations."""
 
 Point = tuple[int, float, float]
 """Positions visited, seconds of a core, and exploitability at this point of a run."""
@@ -47,7 +49,7 @@ Method = Callable[[GinTree, int, Sequence[int]], Iterator[Point]]
 def measure_small_gin(run: Run, cards: int) -> list[Row]:
     """Measure all methods in the deck of this many cards."""
     began = time.process_time()
-    tree, rows = GinTree(DECKS[min(DECKS) if run.quick else cards]), []
+    tree, rows = deck_tree(min(DECKS) if run.quick else cards), []
     unrolling = time.process_time() - began
     run.say(f"{len(tree):,} nodes, {len(tree.records):,} information sets")
     solvers = {solver.name: partial(solve, solver, unrolling) for solver in (CFRPlus, MagneticMirrorDescent)}
@@ -90,6 +92,8 @@ def solve(
     """Run a solver, which needs no seed, on a tree that took some seconds to unroll."""
     solver, seconds = kind(tree), unrolling
     for goal in iterations:
+        if seconds > ENOUGH:
+            return
         began = time.process_time()
         solver.run(goal - solver.iterations)
         seconds += time.process_time() - began

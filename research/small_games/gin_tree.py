@@ -3,6 +3,9 @@
 `research.small_games.tree.GameTree` unrolls any game in Python and checks what the solvers assume; the tests
 compare this module with it. Here the engine's rules run level by level, on some deals at a time, and millions
 of nodes take seconds. Chance deals both hands and the upcard in one move.
+
+Everyone sees the first upcard, and suits can be renamed. So the hands that begin with an upcard of one suit
+are a game of their own with the same equilibria, and a tree smaller by the number of suits.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -26,7 +29,7 @@ from gin_env.game.state import OVER, STATE
 from gin_env.game.streams import mix
 from gin_env.support.compilation import kernel
 from research.small_games.game import CHANCE, TERMINAL
-from research.small_games.small_gin import DEALER, GinState, SmallGin
+from research.small_games.small_gin import DEALER, DECKS, GinState, SmallGin
 from research.small_games.tree import NO_SEQUENCE, GameTree
 
 DEALS_AT_ONCE, SETS_AT_ONCE = 2000, 4096
@@ -47,6 +50,10 @@ NODE = np.dtype(
 class GinTree(GameTree):
     """The tree of one hand under any rules, with a position of each information set.
 
+    Parameters
+    ----------
+    one_suit : deal only upcards of the first suit.
+
     Attributes
     ----------
     records : `STATE` (I,): one of the positions of each information set.
@@ -55,9 +62,9 @@ class GinTree(GameTree):
     game: SmallGin
     actions: list[tuple[int, ...]]  # type: ignore[assignment]
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, one_suit: bool = False) -> None:
         self.game = SmallGin(rules)
-        levels = unroll(rules)
+        levels = unroll(rules, one_suit)
         self.records = np.concatenate([level.records for level in levels])
         masks = np.empty((len(self.records), NUM_ACTIONS), np.int8)
         write_masks(self.records, np.arange(len(masks)), masks)
@@ -68,6 +75,11 @@ class GinTree(GameTree):
             GinState(self.records[number : number + 1], player).information_set()
             for number, player in enumerate(self.player.tolist())
         ]
+
+
+def deck_tree(cards: int) -> GinTree:
+    """Return the tree of the deck of `DECKS` with this many cards; the largest deals upcards of one suit."""
+    return GinTree(DECKS[cards], one_suit=cards == max(DECKS))
 
 
 @dataclass
@@ -90,13 +102,13 @@ class Level:
         self.nodes = np.concatenate([self.nodes, other.nodes])
 
 
-def unroll(rules: Rules) -> list[Level]:
+def unroll(rules: Rules, one_suit: bool) -> list[Level]:
     """Return the levels of the tree of a hand; the root is the deal, a chance node."""
     nothing = np.empty(0, NODE), np.empty(0, np.uint64), np.empty(0, STATE)
     root = np.zeros(1, NODE)
     root["parent"], root["to_move"], root["probability"] = -1, CHANCE, 1.0
     levels = [Level(root, *nothing[1:])]
-    for states in deals(rules):
+    for states in deals(rules, one_suit):
         above = 0
         for depth, level in enumerate(_below(states), 1):
             if depth == len(levels):
@@ -161,14 +173,15 @@ def _columns(
     }
 
 
-def deals(rules: Rules) -> Iterator[np.ndarray]:
+def deals(rules: Rules, one_suit: bool) -> Iterator[np.ndarray]:
     """Yield the position after each deal, `STATE` (deals,), some at a time."""
     deck = cards_of(rules.deck_mask)
+    upcards = deck[: rules.ranks] if one_suit else deck
     everyone = (
         [*(card for pair in zip(first, second, strict=True) for card in pair), upcard]
         for first in combinations(deck, rules.hand_size)
         for second in combinations(sorted(set(deck) - set(first)), rules.hand_size)
-        for upcard in sorted(set(deck) - set(first) - set(second))
+        for upcard in sorted(set(upcards) - set(first) - set(second))
     )
     games = Games(1, rules)
     games.state["public"]["dealer"] = DEALER

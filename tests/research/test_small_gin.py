@@ -84,6 +84,17 @@ def test_compiled_tree_is_the_unrolled_game(rules):
     assert left[0] == pytest.approx(left[1])
 
 
+def test_upcards_of_one_suit_are_a_game_with_the_same_equilibria(gin_tree):
+    one_suit = GinTree(TINY, one_suit=True)
+    assert len(gin_tree) - 1 == TINY.suits * (len(one_suit) - 1)
+    solvers = [CFRPlus(tree) for tree in (gin_tree, one_suit)]
+    for solver in solvers:
+        solver.run(5)
+    left = [exploitability(solver.tree, solver.average_vector()) for solver in solvers]
+    assert left[0] == pytest.approx(left[1], rel=1e-12)
+    assert set(one_suit.records["public"]["first_upcard"].tolist()) == set(range(TINY.ranks))
+
+
 def test_a_bot_is_asked_only_where_it_is_wanted(gin_tree):
     some = np.array([3, 1000, 4999])
     everywhere, there = (bot_vector(gin_tree, agents.make("simple"), 1, sets) for sets in (None, some))
