@@ -19,7 +19,7 @@ help:
 	@echo "make install install into .venv, editable"
 	@echo "make test    install into .venv, run the linters and all tests but the long ones"
 	@echo "make test-quick  the tests without the linters"
-	@echo "make test-long   the long tests: those that train, kill processes or start many of them"
+	@echo "make test-long   the long tests: those that take seconds, train or start many processes"
 	@echo "make coverage    which lines and branches the tests run, kernels uncompiled"
 	@echo "make train   install what training needs into .venv, watch masked PPO learn for $(MINUTES) minutes"
 	@echo "make compatibility   the environments with the oldest supported frameworks; every script of examples/frameworks"

@@ -129,7 +129,7 @@ class BenchmarkResult:
     def rating(self) -> tuple[float, float]:
         """The rating that expects this score, and its standard error by the jackknife over the opponents.
 
-        It is on the scale of the opponents' ratings: a lead of 200 points means winning 76 % of games.
+        It is on the scale of the opponents' ratings: the model expects a lead of 200 points to win 76 %.
         """
         rates = np.array([match.win_rate for match in self.matches])
         least = self.half_width / 100  # no result of finitely many games has a rating without limits

@@ -46,13 +46,13 @@ _PRIOR_DEVIATION = 2 * _BETA  # openskill's default ratio
 class Rating:
     """A bot's strength on Elo's scale, by openskill (Bradley-Terry, full pairing; Weng and Lin, 2011).
 
-    A lead of 200 points means winning 76 % of the games; the mean of all bots is 1500. A rating cannot show
-    cycles, in which each bot beats the next. Read the win-rate matrix first.
+    The model expects a lead of 200 points to win 76 % of the games; the mean of all bots is 1500. A rating
+    cannot show cycles, and single pairs can be far from it. Read the win-rate matrix first.
     """
 
     value: float
     deviation: float
-    """The standard error of the estimate, given the other ratings."""
+    """The sampling error among these opponents, not how much the rating depends on their choice."""
 
 
 @dataclass(frozen=True)

@@ -154,6 +154,7 @@ def test_it_looks_at_no_hidden_card():
         assert bot.act(view) == bot.act(view_of_world(world, state, view))
 
 
+@pytest.mark.long
 def test_it_decides_the_same_alone_in_a_batch_and_again():
     other_rules = Rules(target_score=5)
     views = [view for _, view in [*views_of_policy(1), *views_of_policy(2, other_rules)]]

@@ -65,6 +65,7 @@ def test_model_is_asked_again_with_the_reason(url):
     assert bot.usage.replaced_actions == 0
 
 
+@pytest.mark.long
 def test_result_does_not_depend_on_parallel_requests(url):
     one, many = (
         play_match(chat.ChatBot("silent", url, parallel=parallel), "simple", 4, 3, episode="hand")
@@ -170,6 +171,7 @@ def test_unknown_model_and_dead_server_are_connection_errors(url):
         play_match(chat.ChatBot("unknown", url), "simple", 2, 1, episode="hand")
 
 
+@pytest.mark.long
 def test_counts_of_the_examples_are_current(url, monkeypatch):
     monkeypatch.undo()  # the page shows the match with all rollouts
     page = EXAMPLES / "language_models" / "README.md"

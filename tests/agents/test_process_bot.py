@@ -101,6 +101,7 @@ def test_program_that_does_not_read_is_stopped_in_time(program):
     assert "no answer in 0.3 seconds" in failures[0]
 
 
+@pytest.mark.long
 @posix
 def test_interpreter_exits_while_a_program_does_not_read(program, tmp_path):
     script = tmp_path / "host.py"

@@ -232,6 +232,7 @@ def test_no_round_starts_that_would_exceed_the_budget(monkeypatch, budget, world
     assert asked == worlds
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_search_plays_under_other_rules(variant):
     result = play_match(

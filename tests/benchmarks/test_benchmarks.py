@@ -76,6 +76,7 @@ def test_peer_worker_reports_a_failing_workload(tmp_path):
 COUNTS = {"instructions": {"play": 300.0, "deadwood": 120.0}, "versions": {"python": "3.11.7"}}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("factor", "tolerance", "status", "verdict"),
     [
@@ -97,6 +98,7 @@ def test_compare_detects_a_planted_regression(tmp_path, factor, tolerance, statu
     assert line.endswith(verdict)
 
 
+@pytest.mark.long
 def test_compare_lists_changed_versions_and_new_workloads(tmp_path):
     baseline, measured = tmp_path / "baseline.json", tmp_path / "measured.json"
     baseline.write_text(json.dumps({"instructions": {"play": 300.0}, "versions": {"python": "3.10.0"}}))
@@ -126,6 +128,7 @@ def test_baseline_covers_every_counted_workload():
     assert set(baseline["instructions"]) == counted
 
 
+@pytest.mark.long
 def test_bench_writes_json_and_refuses_unknown_names(tmp_path):
     written = tmp_path / "speed.json"
     options = ["--only", "deadwood,aec_raw", "--repeats", "1", "--seconds", "0.001", "--json", str(written)]

@@ -59,6 +59,7 @@ def test_finished_games_are_followed_by_new_ones():
     assert play.begun > 8
 
 
+@pytest.mark.long
 def test_bot_speed_script_prints_a_table(tmp_path):
     path, script = tmp_path / "speed.json", bot_speed.__file__
     options = ["simple", "simple:knock_at=4", "--repeats", "1", "--steps", "2", "--tables", "8"]

@@ -97,6 +97,7 @@ def test_command_without_arguments_prints_the_help_once(monkeypatch, capsys):
     assert capsys.readouterr().out.count("Usage:") == 1
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("option", ["", "--record", "--json"])
 def test_full_disk_is_named(option):
@@ -123,6 +124,7 @@ def walk(command: typer.core.TyperCommand, path: str = "gin-rummy"):
 COMMANDS = dict(walk(typer.main.get_command(app)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("closed", ["2>&-", ">&-", "<&- >&- 2>&-"])
 def test_closed_standard_streams_are_empty(tmp_path, closed):
     """Services and cron jobs start like this."""
@@ -132,6 +134,7 @@ def test_closed_standard_streams_are_empty(tmp_path, closed):
     assert json.loads((tmp_path / "match.json").read_text())["bots"] == ["simple", "random"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("words", "option"), [((), "--ent-coef"), (("generations",), "--settings.hands")])
 def test_help_of_train_lists_the_settings(words, option):
     pytest.importorskip("tyro")
@@ -169,6 +172,7 @@ def test_list_of_bots_shows_stored_results_and_what_is_missing(capsys):
     assert capsys.readouterr().out.splitlines() == ["plain  Plays", "         cards=1+2"]
 
 
+@pytest.mark.long
 def test_lists_show_one_line_and_parameters_on_demand():
     header, *lines = run("bots").stdout.splitlines()
     assert header.split() == ["score", "µs"]

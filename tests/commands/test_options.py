@@ -124,7 +124,7 @@ def test_option_changes_the_outcome(words, change):
     [
         "match simple hand_endings:Plain --games 2 --hands",
         "tournament simple hand_endings:Plain --games 2 --hands",
-        "replay games.jsonl --plain --judge hand_endings:Plain",
+        pytest.param("replay games.jsonl --plain --judge hand_endings:Plain", marks=pytest.mark.long),
         f"{HAND.removesuffix('simple')}hand_endings:Plain",
         "estimators uniform --games 20 --opponent hand_endings:Plain",
         "gif simple hand_endings:Plain hand.gif --width 240",

@@ -14,8 +14,15 @@ FEW_TURNS = Rules(opening_offer=False, max_turns=1)
 """The learner has a turn in half of the hands."""
 
 
-@pytest.mark.parametrize("compare", [compare_aec, compare_learners])
-@pytest.mark.parametrize(("episode", "reward"), [("hand", "win"), ("game", "points")])
+@pytest.mark.parametrize(
+    ("compare", "episode", "reward"),
+    [
+        (compare_aec, "game", "points"),
+        (compare_learners, "hand", "win"),
+        pytest.param(compare_aec, "hand", "win", marks=pytest.mark.long),
+        pytest.param(compare_learners, "game", "points", marks=pytest.mark.long),
+    ],
+)
 def test_environment_agrees_with_the_reference(compare, episode, reward):
     outcomes = Counter()
     for seed, rules in enumerate([*VARIANTS.values(), FEW_TURNS]):

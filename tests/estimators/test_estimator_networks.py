@@ -177,6 +177,7 @@ def test_paper_ensemble_switches_by_turn():
     assert chosen == [nn, nn, nn, nn, cnn, cnn, bayes, bayes]
 
 
+@pytest.mark.long
 def test_adaptive_ensemble_learns_the_better_member():
     """Weights move to the member that gave drawn cards the lowest probability; without a memory they stay."""
     members = ("suit-equivariant", "uniform")

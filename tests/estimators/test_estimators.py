@@ -115,6 +115,7 @@ def test_batch_equals_single_and_views_stay_unchanged(name):
     assert made(name).estimate(view[:0]).shape == (0, 52)
 
 
+@pytest.mark.long
 @every_estimator
 def test_advancing_any_memory_equals_estimating_from_scratch(name):
     """This holds over whole games, for memories that are kept, skipped, swapped or copied."""
@@ -285,6 +286,7 @@ def test_custom_estimator_works_in_an_environment():
 # --- Trained policies -----------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_policies_store_their_estimator(monkeypatch):
     from sb3_contrib import MaskablePPO
 

@@ -128,6 +128,7 @@ def run_script(*arguments: object) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.long
 def test_script_writes_the_data_card(tmp_path):
     options = ("--hands", 20, "--shard-size", 10, "--bot", "simple", "--estimator", "bayes")
     run_script(tmp_path, *options)
@@ -137,6 +138,7 @@ def test_script_writes_the_data_card(tmp_path):
     assert "| `belief`* |" in card
 
 
+@pytest.mark.long
 def test_data_set_carries_its_rules(tmp_path):
     run_script(tmp_path, "--hands", 30, "--bot", "simple", "--estimator", "uniform", "--rules", "straight")
     (hands,) = dataset.load(tmp_path)

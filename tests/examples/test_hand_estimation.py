@@ -19,6 +19,7 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.mark.long
 def test_scores_are_those_of_the_evaluation_on_the_same_hands(folder):
     """The files hold no views: a hand that replays wrongly would score differently."""
     for player in ("simple", "policy"):

@@ -17,7 +17,13 @@ pytestmark = pytest.mark.compiled
 KNOCKS = range(KNOCK, DRAW_STOCK)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(
+    "variant",
+    [
+        pytest.param(name, marks=[pytest.mark.long] * (name not in ("default", "oklahoma")))
+        for name in VARIANTS
+    ],
+)
 def test_openspiel_agrees_on_every_hand(variant):
     counts = compare(3000, 1, ("simple", "random"), variant)
     assert counts["differences"] == 0

@@ -37,6 +37,7 @@ def test_panel_is_unchanged_and_half_of_it_is_held_out():
         check_unchanged(opponents[2]._replace(decisions="0" * 32), CURRENT)
 
 
+@pytest.mark.long
 def test_score_is_the_mean_of_independent_matches(result):
     assert [match.bots for match in result.matches] == [("tonic", each.bot) for each in PROTOCOLS[CURRENT]]
     assert result.score == pytest.approx(100 * np.mean([match.win_rate for match in result.matches]))
@@ -50,6 +51,7 @@ def test_score_is_the_mean_of_independent_matches(result):
     assert result.half_width == pytest.approx(100 * np.sqrt(np.square(halves).sum()) / 8)
 
 
+@pytest.mark.long
 def test_stronger_agents_have_higher_scores_and_ratings(result):
     weak, strong = (benchmark(name, games=20, seed=3) for name in ("random", "policy-1"))
     assert weak.score < result.score < strong.score
@@ -65,6 +67,7 @@ def test_rating_of_an_even_score_is_that_of_the_panel():
     assert module._rating(np.full(2, 0.7597), np.full(2, 1500.0)) == pytest.approx(1700, abs=1)
 
 
+@pytest.mark.long
 def test_games_end_at_the_precision():
     coarse = benchmark("simple", precision=4, seed=1)
     assert coarse.half_width <= 4
@@ -74,6 +77,7 @@ def test_games_end_at_the_precision():
     assert last < 2.2 * before[-1]
 
 
+@pytest.mark.long
 def test_result_does_not_depend_on_workers_or_interruption(result, tmp_path):
     path = tmp_path / "matches"
     benchmark("tonic", games=20, seed=3, log=MatchLog(path))
@@ -226,6 +230,7 @@ def test_luck_is_measured_where_it_takes_less_time_than_it_saves(monkeypatch, mi
     assert set(used) == {expected}
 
 
+@pytest.mark.long
 def test_luck_is_taken_out_of_all_rounds(monkeypatch):
     monkeypatch.setattr(module, "FIRST_GAMES", 2)
     result = benchmark("simple", games=4, seed=1, luck=True)

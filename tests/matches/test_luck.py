@@ -138,6 +138,7 @@ def test_every_deal_and_draw_is_collected(monkeypatch, match):
     assert (cards_drawn >= 0).sum() == actions.count(DRAW_STOCK)
 
 
+@pytest.mark.long
 def test_measuring_luck_changes_nothing_else(match):
     plain = play_match("simple", "tonic", 20, seed=3)
     assert plain == match[0]

@@ -65,6 +65,7 @@ def test_resumed_tournament_plays_again_if_a_policy_has_changed(tmp_path, monkey
         assert len(played) == matches
 
 
+@pytest.mark.long
 def test_match_without_luck_is_played_again_when_luck_is_wanted(tmp_path):
     pytest.importorskip("torch")
     bots, log = ("simple", "random-discard"), MatchLog(tmp_path / "log")

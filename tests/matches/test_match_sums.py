@@ -240,6 +240,7 @@ def test_progress_adds_up_to_the_games():
     assert min(reported) > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", [1, 2])
 def test_progress_bar_says_why_games_of_beginners_are_long(workers, monkeypatch, capsys):
     monkeypatch.setattr(match_progress, "SECONDS", 0.0)

@@ -47,7 +47,7 @@ def test_every_parameter_is_spelled_out(bot, spelled):
     assert spell_out_bot(bot) == spelled
 
 
-@pytest.mark.parametrize("name", [*agents.names(slow=False), SEARCH])
+@pytest.mark.parametrize("name", [*agents.names(slow=False), pytest.param(SEARCH, marks=pytest.mark.long)])
 def test_full_spelling_makes_the_same_bot(name, monkeypatch):
     if name == SEARCH:
         monkeypatch.setattr(provenance, "decision_hash", lambda bot, **rest: decision_hash(bot, 1, **rest))

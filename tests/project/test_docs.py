@@ -76,6 +76,7 @@ def learns(code: str) -> bool:
     return ".learn(" in code or "optimizer.step" in code
 
 
+READ_FIRST = ("README.md", "docs/index.md", "docs/start.md")
 RUN_BLOCKS = """
 import sys, json
 for number, code in enumerate(json.load(sys.stdin), 1):
@@ -87,7 +88,12 @@ for number, code in enumerate(json.load(sys.stdin), 1):
 @pytest.mark.parametrize(
     ("page", "trains"),
     [
-        pytest.param(page, trains, id=name_of(page), marks=[pytest.mark.long] * trains)
+        pytest.param(
+            page,
+            trains,
+            id=name_of(page),
+            marks=[pytest.mark.long] * (trains or name_of(page) not in READ_FIRST),
+        )
         for page in PAGES
         for trains in (False, True)
         if any(learns(code) == trains for code in blocks(page, "python"))

@@ -33,6 +33,7 @@ def wheel_files(tmp_path_factory) -> set[str]:
     return set(zipfile.ZipFile(wheel).namelist())
 
 
+@pytest.mark.long
 def test_wheel_holds_every_module_and_nothing_else_at_top_level(wheel_files):
     modules = {f"gin_env/{file.relative_to(ROOT / 'gin_env')}" for file in (ROOT / "gin_env").rglob("*.py")}
     assert modules <= wheel_files

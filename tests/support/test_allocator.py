@@ -34,6 +34,7 @@ def pages_fetched(how: str) -> int:
     return int(done.stdout)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="mallopt is glibc's")
 def test_kept_memory_is_reused_page_by_page():
     assert pages_fetched("keep") < pages_fetched("default") / 10

@@ -15,7 +15,7 @@ import gin_env
 from gin_env.cli import app
 from gin_env.support import kernel_cache
 
-pytestmark = pytest.mark.compiled
+pytestmark = [pytest.mark.compiled, pytest.mark.long]
 
 
 def run_python(code: str, **environment: str) -> str:
@@ -305,7 +305,6 @@ def test_compile_command_needs_a_place_for_the_cache(monkeypatch):
     assert "set GIN_ENV_CACHE" in str(done.exception)
 
 
-@pytest.mark.long
 def test_compile_command_leaves_nothing_to_compile(tmp_path):
     environment = os.environ | {"GIN_ENV_CACHE": str(tmp_path)}
     done = subprocess.run(

@@ -206,6 +206,7 @@ def test_evaluation_plays_its_bot_under_its_rules():
     assert found.counts[19] > 40, "unlike simple, random rarely ends a hand"
 
 
+@pytest.mark.long
 @pytest.mark.compiled
 def test_csv_and_figures_are_written(result, tmp_path):
     pytest.importorskip("matplotlib")

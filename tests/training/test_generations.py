@@ -187,6 +187,7 @@ def test_bot_loads_weights_by_path_and_by_parameter(whole_run):
     assert by_path.wins == by_parameter.wins
 
 
+@pytest.mark.long
 @pytest.mark.compiled
 def test_bundled_generation_beats_tonic():
     result = play_match("generation", "tonic", games=400, seed=0)

@@ -184,6 +184,7 @@ def test_self_play_trains_both_seats_and_league_play_one(tmp_path):
     assert seen == {(True, 0), (True, 1), (False, 0)}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("memory", [False, True])
 def test_opponents_stay_for_a_game_with_a_memory(tmp_path, memory):
     bots = ("simple", "simple:knock_at=0", "tonic")

@@ -236,6 +236,7 @@ def test_run_follows_its_settings_and_says_so(tmp_path, monkeypatch):
         assert not run.progress.finished
 
 
+@pytest.mark.long
 def test_training_leaves_torch_its_threads(tmp_path):
     with torch_threads(2):
         train(replace(tiny(tmp_path), total_timesteps=500, workers=1))

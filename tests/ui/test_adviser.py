@@ -164,6 +164,7 @@ def test_reason_compares_what_differs(best, other, sentence):
     assert why(Advice(moves, 0.0), view, "Nora") == sentence, "the same for player 1"
 
 
+@pytest.mark.long
 @pytest.mark.compiled
 def test_adviser_without_torch_is_the_best_bot_that_works():
     """As a user without PyTorch finds it, in a process of its own."""

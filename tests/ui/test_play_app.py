@@ -293,6 +293,7 @@ def test_resumed_game_is_saved_after_the_bot_has_acted(tmp_path):
     assert list(read_one(save, 1).hands[-1].actions) == app.game.actions[-1:] != []
 
 
+@pytest.mark.long
 def test_finished_game_is_returned_and_its_save_removed(tmp_path):
     done, save = [], tmp_path / "game.json"
     game = HumanGame(Plain(), SEED)
@@ -414,6 +415,7 @@ def test_game_that_cannot_be_saved_closes_the_screen(tmp_path, key):
     assert isinstance(app.failure, OSError)
 
 
+@pytest.mark.long
 def test_game_that_cannot_be_recorded_closes_the_screen():
     def finished(game):
         raise OSError("the disk is full")
@@ -497,6 +499,7 @@ def test_slow_opponent_does_not_block_the_screen():
 # --- Statistics -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_results_are_counted_kept_and_shown(tmp_path):
     path = tmp_path / "statistics.json"
 
