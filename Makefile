@@ -62,6 +62,9 @@ lint: install
 	$(BIN)/lint-imports
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/mypy -p gin_env -p research
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.readthedocs .readthedocs.yaml
 	@lines=$$(find gin_env -name '*.py' | xargs cat | wc -l); test $$lines -le $(MAX_LINES) || \
 		{ echo "gin_env has $$lines lines, more than $(MAX_LINES): take some away, or raise MAX_LINES and say why"; exit 1; }
 

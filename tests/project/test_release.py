@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import subprocess
 import sys
 import tomllib
 
@@ -97,18 +96,3 @@ def test_release_with_a_wrong_tag_or_no_date_is_refused(release, tag, changelog,
     with pytest.raises(SystemExit, match=reason):
         release.check_tag(tag, "0.1.0", changelog)
     release.check_tag("v0.1.0", "0.1.0", "# Changelog\n\n## 0.1.0 (2026-12-01)\n")
-
-
-WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
-SCHEMAS = {
-    **dict.fromkeys(WORKFLOWS, "github-workflows"),
-    ROOT / ".github" / "dependabot.yml": "dependabot",
-    ROOT / ".readthedocs.yaml": "readthedocs",
-}
-
-
-@pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.name)
-def test_workflow_follows_its_schema(path):
-    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{SCHEMAS[path]}", path]
-    done = subprocess.run(check, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
