@@ -88,13 +88,8 @@ for number, code in enumerate(json.load(sys.stdin), 1):
 @pytest.mark.parametrize(
     ("page", "trains"),
     [
-        pytest.param(
-            page,
-            trains,
-            id=name_of(page),
-            marks=[pytest.mark.long] * (trains or name_of(page) not in READ_FIRST),
-        )
-        for page in PAGES
+        pytest.param(page, trains, id=name, marks=[pytest.mark.long] * (trains or name not in READ_FIRST))
+        for page, name in zip(PAGES, map(name_of, PAGES), strict=True)
         for trains in (False, True)
         if any(learns(code) == trains for code in blocks(page, "python"))
     ],

@@ -27,8 +27,7 @@ def wheel_files(tmp_path_factory) -> set[str]:
         shutil.copy2(ROOT / name, copy, follow_symlinks=False)
     options = ["--no-deps", "--no-build-isolation", "--wheel-dir", str(folder)]
     command = [sys.executable, "-m", "pip", "wheel", str(folder / "checkout"), *options]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    subprocess.run(command, capture_output=True, check=True)
     (wheel,) = folder.glob("*.whl")
     return set(zipfile.ZipFile(wheel).namelist())
 
@@ -53,6 +52,5 @@ def test_import_needs_no_framework_or_renderer():
         "heavy = {'torch', 'stable_baselines3', 'matplotlib', 'PIL', 'pygame', 'typer', 'tqdm'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
