@@ -46,8 +46,8 @@ Method = Callable[[GinTree, int, Sequence[int]], Iterator[Point]]
 """Yields the points of a run in a tree, with a seed, after these numbers of decisions or iterations."""
 
 
-def measure_small_gin(run: Run, cards: int) -> list[Row]:
-    """Measure all methods in the deck of this many cards."""
+def measure_small_gin(run: Run, cards: int, only: Sequence[str] = ()) -> list[Row]:
+    """Measure the solvers and the learners (default: all) in the deck of this many cards."""
     began = time.process_time()
     tree, rows = deck_tree(min(DECKS) if run.quick else cards), []
     unrolling = time.process_time() - began
@@ -55,7 +55,9 @@ def measure_small_gin(run: Run, cards: int) -> list[Row]:
     solvers = {solver.name: partial(solve, solver, unrolling) for solver in (CFRPlus, MagneticMirrorDescent)}
     methods: list[tuple[str, Method, Sequence[int], Sequence[int]]]
     methods = [(name, method, (0,), ITERATIONS) for name, method in solvers.items()]
-    methods += [(name, method, SEEDS, DECISIONS) for name, method in learners().items()]
+    methods += [
+        (name, method, SEEDS, DECISIONS) for name, method in learners().items() if not only or name in only
+    ]
     for name, method, seeds, goals in methods:
         for seed in run.some(seeds, 1):
             file = run.folder / f"{name}, seed {seed}.json"
