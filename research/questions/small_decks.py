@@ -36,13 +36,14 @@ AFTERWARDS = "simple"
 """The bot that a local best response continues as."""
 
 
-def measure_small_decks(run: Run, cards: int) -> list[Row]:
-    """Measure every quick bot, and `SLOW`, in a deck of this many cards."""
+def measure_small_decks(run: Run, cards: int, bots: Sequence[str] = ()) -> list[Row]:
+    """Measure some bots (default: every quick one, and `SLOW`) in a deck of this many cards."""
     tree = deck_tree(min(DECKS) if run.quick else cards)
     rules = tree.game.rules
     afterwards = bot_vector(tree, agents.make(AFTERWARDS))
     rows = []
-    for bot in [*run.some(agents.quick_names(), 3)[run.quick :], *(() if run.quick else (SLOW,))]:
+    bots = bots or (*agents.quick_names(), SLOW)
+    for bot in run.some(bots, 3)[run.quick :]:
         run.used(bot)
         repeats = 1 if bot == SLOW else REPEATS
         strategy = tree.vector({}) if bot == "random" else bot_vector(tree, agents.make(bot), repeats)
