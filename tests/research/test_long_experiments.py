@@ -104,9 +104,9 @@ def test_networks_are_selected_by_validation_games(tmp_path, monkeypatch):
         {"validated": validated, "train_losses": [9.0, 8.0], "validation_losses": [9.5, 8.5]}
         for validated in (0.4, 0.45)
     ]
-    settings = [HandStrengthSettings("mlp", Schedule(4, 8, 1e-3, 0.5, 2), seed=seed) for seed in (0, 1)]
-    for one in settings:
-        (tmp_path / f"x-{one.seed}.safetensors").touch()
+    settings = HandStrengthSettings("mlp", Schedule(4, 8, 1e-3, 0.5, 2))
+    for seed in (0, 1):
+        (tmp_path / f"x-{seed}.safetensors").touch()
     loaded = iter(trainings)
     monkeypatch.setattr(hand_strength_networks, "load_network", lambda path: (None, next(loaded)))
     rows = hand_strength_networks.network_rows(Run(0, True, tmp_path), "x", None, settings)
@@ -132,8 +132,8 @@ def test_each_seed_has_its_own_network(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "play_network", lambda *_: None)
     monkeypatch.setattr(module, "network_row", lambda _, **about: about)
     monkeypatch.setattr(module, "losses_row", lambda training, **_: {"trained": training["seed"]})
-    settings = [SimpleNamespace(seed=seed) for seed in (4, 5)]
-    rows = module.network_rows(Run(0, True, tmp_path), "x", None, settings)
+    settings = HandStrengthSettings("mlp", Schedule(4, 8, 1e-3, 0.5, 2))
+    rows = module.network_rows(Run(4, True, tmp_path), "x", None, settings)
     assert [(row["seed"], row["trained"]) for row in rows] == [(4, 4), (5, 5)]
 
 
@@ -142,11 +142,11 @@ def test_training_is_measured_at_its_end_too(tmp_path, monkeypatch):
 
     class Trainer:
         def __init__(self, states, settings) -> None:
-            self.validation_losses: list[float] = []
+            self.epoch, self.training = 0, range(300)
 
-        def run_epoch(self, progress) -> None:
-            self.validation_losses.append(10.0 - len(self.validation_losses))
-            progress(300)
+        def run_epoch(self) -> None:
+            self.validation_losses = [10.0 - self.epoch]
+            self.epoch += 1
 
     monkeypatch.setattr(trainer, "HandStrengthTrainer", Trainer)
     monkeypatch.setattr(selection, "validation_match", lambda trainer, games: games)
@@ -166,7 +166,7 @@ def test_networks_learn_from_the_data_set_that_their_rows_name(tmp_path, monkeyp
     asked, module = [], authors_networks
     monkeypatch.setattr(module, "data_set", lambda run, name, *_: asked.append(name))
     monkeypatch.setattr(module, "networks_by_epoch", lambda *_: [(3, "file")])
-    for row in ("both_players_row", "network_row"):
+    for row in ("unmelded_row", "network_row"):
         monkeypatch.setattr(module, row, lambda *_, **about: about)
     monkeypatch.setattr(module, "play_network", lambda *_: None)
     monkeypatch.setattr(module, "load_network", lambda path: (None, {}))
@@ -270,7 +270,7 @@ def test_networks_are_trained_and_measured_as_published(name, tmp_path, unlearne
         ends = run.matches[row["won"]].confidence_interval(0.95 if of_schedule else 0.9)
         assert (row["low"], row["high"]) == pytest.approx([100 * end for end in ends], abs=1e-3)
         if of_schedule:
-            file, data = f"{row['data_set']}-{row['seed']}-epoch-{row['epoch']}", row["data_set"]
+            file, data = f"{row['data_set']}, seed {row['seed']}, epoch {row['epoch']}", row["data_set"]
         else:
             assert row["selected"] == (row["seed"] == 3)
             file, before = f"{row['network'].replace(' ', '-')}-{row['seed']}", row.get("generation", 1) - 1
@@ -292,9 +292,9 @@ def test_schedule_resumes_from_its_checkpoint(tmp_path):
     data, settings = tiny_data(40), HandStrengthSettings("mlp", Schedule(4, 8, 1e-3, 0.5, 2))
     whole = trainer.train(data, settings)
     run = Run(0, True, tmp_path)
-    ((epoch, _),) = hand_strength_networks.networks_by_epoch(run, "x", "x", data, settings, [2])
+    ((epoch, _),) = hand_strength_networks.networks_by_epoch(run, "x", data, settings, [2])
     assert epoch == 2
-    _, (epoch, path) = hand_strength_networks.networks_by_epoch(run, "x", "x", data, settings, [2, 4])
+    _, (epoch, path) = hand_strength_networks.networks_by_epoch(run, "x", data, settings, [2, 4])
     assert epoch == 4
     stored = hand_strength_networks.load_network(path)[1]
     assert stored["validation_losses"] == pytest.approx(whole.validation_losses)

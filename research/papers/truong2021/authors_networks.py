@@ -8,7 +8,7 @@ off on the opponent's knock. `research.papers.truong2021.authors_files` reads th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,26 +18,9 @@ from gin_env.agents.hand_strength.bots import FORMAT, OffensiveBot, choose_actio
 from gin_env.agents.hand_strength.features import HITS, hand_features
 from gin_env.agents.hand_strength.networks import HandStrength
 from gin_env.observations.views import PlayerView
-from research.papers.truong2021.authors_files import (
-    LOSSES,
-    REPOSITORY_002,
-    SAMPLE,
-    SOURCES,
-    Sample,
-    authors_network,
-    last_loss,
-    logged_games,
-    logged_losses,
-    read_sample,
-)
+from research.papers.truong2021 import authors_files, hand_strength_figures
+from research.papers.truong2021.authors_files import LOSSES, SAMPLE, SOURCES, Sample, logged_losses
 from research.papers.truong2021.dealings import WAYS, explore_keeping
-from research.papers.truong2021.hand_strength_figures import (
-    FIGURE_6,
-    FIGURE_7,
-    FIGURE_7_NETWORK,
-    figure_6_discard,
-    figure_7_values,
-)
 from research.papers.truong2021.hand_strength_networks import (
     MEASURED,
     data_set,
@@ -65,12 +48,11 @@ class AuthorsBot(OffensiveBot):
         return choose_actions(view, self.values, unmelded_only=True)
 
 
-def both_players_row(run: Run, path: Path, label: str, **more: Any) -> Row:
-    """Return the row of a network's match with our player, and what it wins with the authors' player."""
-    row = network_row(play_network(run, path, label), **more)
+def unmelded_row(run: Run, path: Path, label: str) -> Row:
+    """Return the part of a network's row about its match with the authors' player."""
     theirs = network_row(play_network(run, path, label, player=AuthorsBot))
     figures = [theirs[key] for key in ("won", "low", "high")]
-    return row | {"unmelded": figures, "unmelded_deals": theirs["deals"]}
+    return {"unmelded": figures, "unmelded_deals": theirs["deals"]}
 
 
 def unmelded(row: Row) -> str:
@@ -83,10 +65,15 @@ def network(row: Row) -> str:
     return f"`{row['network']}`" if "won" in row else "our `dual-inception-random-256`"
 
 
+def checkout(run: Run) -> Path:
+    """Return the folder of a user's checkout of the authors' repository."""
+    return run.checkout(authors_files.REPOSITORY_002, SAMPLE)
+
+
 def convert(run: Run, name: str) -> Path:
     """Write one of the authors' networks in our file format to the run's folder and return its path."""
-    source, folder = SOURCES[name], run.checkout(REPOSITORY_002, SAMPLE)
-    network = authors_network(source.architecture, read_checkpoint(folder / source.checkpoint))
+    source, folder = SOURCES[name], checkout(run)
+    network = authors_files.authors_network(source.architecture, read_checkpoint(folder / source.checkpoint))
     path = run.folder / f"{name}.safetensors"
     FORMAT.write(path, network, {"architecture": source.architecture, **FEATURES})
     return path
@@ -114,33 +101,28 @@ def measure(run: Run, steps: Sequence[Sequence[Any]]) -> list[Row]:
     `steps` are features of our data, step by step closer to the authors': label, estimator, hits, scored
     deadwood.
     """
-    folder = run.checkout(REPOSITORY_002, SAMPLE)
-    sample = read_sample(folder / SAMPLE)
+    folder = checkout(run)
+    sample = authors_files.read_sample(folder / SAMPLE)
     features = {hits: hand_features(sample.hands, hits)[1] for hits in HITS}
     rows: list[Row] = []
     for name in run.some(list(SOURCES)):
         source = SOURCES[name]
         path = convert(run, name)
-        row = both_players_row(run, path, f"the authors' {name}", network=name) | {"of": "networks"}
+        label = f"the authors' {name}"
+        row = network_row(play_network(run, path, label), network=name, of="networks")
+        row |= unmelded_row(run, path, label)
         train, validation = logged_losses(folder / "results", LOSSES[name])
         row |= {"train_loss": train[-1], "validation_loss": validation[-1], "epochs": len(train)}
-        row |= {"logged": list(logged_games(folder / source.games)) if source.games else None}
+        row |= {"logged": list(authors_files.logged_games(folder / source.games)) if source.games else None}
         rows.append(row | errors(find_network(path)[0], sample, sample.macro))
     packaged, _ = find_network("dual-inception-random-256")
     rows.append({"of": "networks", "network": "ours"} | errors(packaged, sample, features["any-meld"]))
+    different = {f"hits, {hits}": macro[:, 3] != sample.macro[:, 3] for hits, macro in features.items()}
+    for column, name in enumerate(("deadwood", "sets", "runs")):
+        different[name] = features["any-meld"][:, column] != sample.macro[:, column]
     rows += [
-        {
-            "of": "features",
-            "feature": f"hits, {hits}",
-            "rows": len(sample.scores),
-            "different": int((macro[:, 3] != sample.macro[:, 3]).sum()),
-        }
-        for hits, macro in features.items()
-    ]
-    different = features["any-meld"][:, :3] != sample.macro[:, :3]
-    rows += [
-        {"of": "features", "feature": text, "rows": len(sample.scores), "different": int(count)}
-        for text, count in zip(("deadwood", "sets", "runs"), different.sum(axis=0), strict=True)
+        {"of": "features", "feature": name, "rows": len(each), "different": int(each.sum())}
+        for name, each in different.items()
     ]
     return rows + data_rows(run, sample, steps) + figure_rows(run)
 
@@ -199,16 +181,17 @@ def dealing_row(label: str, scores: np.ndarray, hands: np.ndarray, theirs: np.nd
 
 def figure_rows(run: Run) -> list[Row]:
     """Return the rows of Figures 6 and 7 with the authors' networks."""
+    figures = hand_strength_figures
     rows: list[Row] = [
         {"of": "figure 6", "network": name, "paper": theirs}
-        | {"measured": figure_6_discard(str(convert(run, name)))}
-        for name, theirs in FIGURE_6.items()
+        | {"measured": figures.figure_6_discard(str(convert(run, name)))}
+        for name, theirs in figures.FIGURE_6.items()
         if name in SOURCES
     ]
-    values = figure_7_values(str(convert(run, FIGURE_7_NETWORK)))
+    values = figures.figure_7_values(str(convert(run, figures.FIGURE_7_NETWORK)))
     return rows + [
         {"of": "figure 7", "card": card, "paper": value, "measured": round(float(ours), 2)}
-        for (card, (_, value)), ours in zip(FIGURE_7.items(), values, strict=True)
+        for (card, (_, value)), ours in zip(figures.FIGURE_7.items(), values, strict=True)
     ]
 
 
@@ -220,17 +203,15 @@ def measure_losses(run: Run) -> list[Row]:
 
     With ``folder_loss``, the last one in the log that is next to the network's checkpoint.
     """
-    checkout = run.checkout(REPOSITORY_002, SAMPLE)
+    folder = checkout(run)
     rows: list[Row] = []
     for name, columns in LOSSES.items():
-        losses = [
-            [round(each[epoch - 1], 2) for epoch in MEASURED]
-            for each in logged_losses(checkout / "results", columns)
-        ]
-        keys = ("train_losses", "validation_losses")
-        row: Row = {"network": name, "after": list(MEASURED)} | dict(zip(keys, losses, strict=True))
+        losses = logged_losses(folder / "results", columns)
+        row: Row = {"network": name, "after": list(MEASURED)}
+        for key, each in zip(("train_losses", "validation_losses"), losses, strict=True):
+            row[key] = [round(each[epoch - 1], 2) for epoch in MEASURED]
         if name in SOURCES and (training := SOURCES[name].training):
-            row["folder_loss"] = round(last_loss(checkout / training), 2)
+            row["folder_loss"] = round(authors_files.last_loss(folder / training), 2)
         rows.append(row)
     return rows
 
@@ -281,29 +262,18 @@ def measure_trainings(run: Run, trainings: Sequence[Mapping[str, Any]]) -> list[
         recipe = recipes.find_recipe(training.network)
         data_name = FITTED.get(recipe.data_set, recipe.data_set)
         states = data_set(run, data_name, recipe.stages, training.observations, ESTIMATOR)
-        settings = HandStrengthSettings(
-            recipe.architecture,
-            schedule,
-            recipe.augmented,
-            seed=run.seed + training.seed,
-            hits=str(FEATURES["hits"]),
-            scored_deadwood=True,
-        )
+        seed = run.seed + training.seed
+        plain = HandStrengthSettings(recipe.architecture, schedule, recipe.augmented, seed)
+        settings = replace(plain, hits=str(FEATURES["hits"]), scored_deadwood=True)
+        about: Row = {"network": training.network, "data_set": data_name, "seed": seed}
+        about["observations"] = run.size(training.observations, 500)
         label, last = training.label, min(training.epochs, schedule.epochs)
         measured = [*(epoch for epoch in training.measured if epoch < last), last]
-        for epoch, path in networks_by_epoch(run, label, label, states, settings, measured):
-            more = {
-                "network": training.network,
-                "data_set": data_name,
-                "observations": run.size(training.observations, 500),
-                "seed": run.seed + training.seed,
-                "epoch": epoch,
-            }
+        for epoch, path in networks_by_epoch(run, label, states, settings, measured):
             title = f"{label} by the paper's schedule, after epoch {epoch}"
+            row = network_row(play_network(run, path, title), **about, epoch=epoch)
             if epoch == last:
-                row = both_players_row(run, path, title, **more)
-            else:
-                row = network_row(play_network(run, path, title), **more)
+                row |= unmelded_row(run, path, title)
             rows.append(row | losses_row(load_network(path)[1], by_epoch=epoch == last))
             run.say(f"{label}: epoch {epoch}, games won {interval(row)} %")
     return rows

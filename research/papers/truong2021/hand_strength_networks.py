@@ -8,6 +8,7 @@ come from the run's own decks.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -91,43 +92,30 @@ def network_file(run: Run, name: str, seed: int) -> Path:
     return run.folder / f"{name.replace(' ', '-')}-{seed}.safetensors"
 
 
-def network_rows(
-    run: Run, name: str, states: DataSet, all_settings: Sequence[HandStrengthSettings]
-) -> list[Row]:
-    """Train and validate a network for each of the settings, once in the run's folder, and play its match.
+def network_rows(run: Run, name: str, states: DataSet, settings: HandStrengthSettings) -> list[Row]:
+    """Train and validate ten networks, once in the run's folder, and play a match of each.
 
-    The network that won the most validation games is `selected`.
+    Their seeds are consecutive. The network that won the most validation games is `selected`.
     """
     from research.recipes.hand_strength.selection import VALIDATION_GAMES, validation_match
     from research.recipes.hand_strength.trainer import train
 
     rows = []
-    for settings in all_settings:
-        path = network_file(run, name, settings.seed)
-        label = f"{name}, seed {settings.seed}"
+    for seed in range(run.seed, run.seed + run.size(NETWORKS, 2)):
+        path, label = network_file(run, name, seed), f"{name}, seed {seed}"
         if not path.exists():
             run.say(f"training {label}")
-            trainer = train(states, settings)
+            trainer = train(states, replace(settings, seed=seed))
             validated = validation_match(trainer, run.size(VALIDATION_GAMES, 20)).win_rate
             FORMAT.write(path, trainer.network, trainer.describe() | {"validated": validated})
         training = load_network(path)[1]
-        row = network_row(play_network(run, path, label), network=name, seed=settings.seed)
+        row = network_row(play_network(run, path, label), network=name, seed=seed)
         rows.append(row | losses_row(training, by_epoch=True) | {"validated": percent(training["validated"])})
     best = max(rows, key=lambda row: row["validated"])
     return [row | {"selected": row is best} for row in rows]
 
 
-def measure_table_1(run: Run) -> list[Row]:
-    """Measure ten networks of each recipe of Table 1."""
-    return measure_networks(run, tuple(recipes.TABLE_1))
-
-
-def measure_controls(run: Run) -> list[Row]:
-    """Measure ten networks of each control, and of the recipes that they are compared with."""
-    return measure_networks(run, ("dual-inception-random-16", "dual-inception-random-256", *recipes.CONTROLS))
-
-
-def measure_networks(run: Run, names: Sequence[str]) -> list[Row]:
+def measure_networks(run: Run, names: Sequence[str] = tuple(recipes.TABLE_1)) -> list[Row]:
     """Measure ten networks of each recipe."""
     from research.recipes.hand_strength.trainer import HandStrengthSettings, find_schedule
 
@@ -136,23 +124,17 @@ def measure_networks(run: Run, names: Sequence[str]) -> list[Row]:
     for name in run.some(names, 1):
         recipe = recipes.find_recipe(name)
         states = data_set(run, recipe.data_set, recipe.stages)
-        settings = [
-            HandStrengthSettings(
-                recipe.architecture, schedule, recipe.augmented, run.seed + k, recipe.independently
-            )
-            for k in range(run.size(NETWORKS, 2))
-        ]
+        plain = HandStrengthSettings(recipe.architecture, schedule, recipe.augmented)
+        settings = replace(plain, independently=recipe.independently)
         rows += network_rows(run, name, states, settings)
     return rows
 
 
-def _selected(rows: Sequence[Row]) -> str:
+@Over
+def selected(rows: Sequence[Row]) -> str:
+    """Return the games won by the network that was selected by its validation games."""
     (one,) = (row for row in rows if row["selected"])
     return interval(one, ".1f")
-
-
-selected = Over(_selected)
-"""A cell with the games won by the network that was selected by its validation games."""
 
 
 COLOURS = {"mlp": BLUE, "mlp-i": ORANGE, "dual-inception": GREEN}
@@ -192,19 +174,19 @@ MEASURED = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 33, 40, 48, 64, 80, 96)
 
 
 def networks_by_epoch(
-    run: Run, prefix: str, label: str, states: DataSet, settings: HandStrengthSettings, epochs: Iterable[int]
+    run: Run, label: str, states: DataSet, settings: HandStrengthSettings, epochs: Iterable[int]
 ) -> Iterator[tuple[int, Path]]:
     """Train to each of `epochs` in ascending order, and yield the epoch and the file of its network.
 
-    Files are in the run's folder, with names that start with `prefix`; existing ones are not made again.
+    Files are in the run's folder, with names that start with `label`; existing ones are not made again.
     """
     from research.recipes.hand_strength.trainer import HandStrengthTrainer
 
-    checkpoint = run.folder / f"{prefix}-checkpoint.safetensors"
+    checkpoint = run.folder / f"{label}, checkpoint.safetensors"
     begin = partial(HandStrengthTrainer.resume, checkpoint) if checkpoint.exists() else HandStrengthTrainer
     trainer = begin(states, settings)
     for epoch in epochs:
-        path = run.folder / f"{prefix}-epoch-{epoch}.safetensors"
+        path = run.folder / f"{label}, epoch {epoch}.safetensors"
         while not path.exists() and trainer.epoch < epoch:
             trainer.run_epoch()
             trainer.save_checkpoint(checkpoint)
@@ -223,18 +205,16 @@ def measure_schedule(run: Run) -> list[Row]:
 
     schedule = find_schedule("paper", 3 if run.quick else None)
     rows = []
+    epochs = [epoch for epoch in MEASURED if epoch <= schedule.epochs]
     for name, number in run.some(SCHEDULED, 2):
         seed = run.seed + number
+        label = f"{name}, seed {seed}"
         states = data_set(run, name, observations=PAPER_OBSERVATIONS)
         settings = HandStrengthSettings("dual-inception", schedule, seed=seed)
-        label = f"{name}, seed {seed}"
-        epochs = [epoch for epoch in MEASURED if epoch <= schedule.epochs]
-        for epoch, path in networks_by_epoch(run, f"{name}-{seed}", label, states, settings, epochs):
+        for epoch, path in networks_by_epoch(run, label, states, settings, epochs):
+            about = {"data_set": name, "seed": seed, "epoch": epoch, "states": len(states)}
             match = play_network(run, path, f"{label}, after epoch {epoch}")
-            rows.append(
-                match_row(match, data_set=name, seed=seed, epoch=epoch, states=len(states))
-                | losses_row(load_network(path)[1])
-            )
+            rows.append(match_row(match, **about) | losses_row(load_network(path)[1]))
             run.say(f"{label}: epoch {epoch}, games won {interval(rows[-1])} %")
     return rows
 
@@ -258,12 +238,10 @@ def measure_training_length(run: Run) -> list[Row]:
         states = data_set(run, name)
         for seed in range(run.seed, run.seed + run.size(2, 1)):
             trainer = HandStrengthTrainer(states, HandStrengthSettings("dual-inception", constant, seed=seed))
-            epochs: list[int] = []
-            seen, following = 0, 0.0
-            longest = run.size(LONGEST, 1000)
+            seen, following, longest = 0, 0.0, run.size(LONGEST, 1000)
             while seen < longest:
-                trainer.run_epoch(epochs.append)
-                seen = sum(epochs)
+                trainer.run_epoch()
+                seen = trainer.epoch * len(trainer.training)
                 if seen >= min(following, longest):
                     following = 1.5 * seen
                     run.say(f"{name}, seed {seed}: {seen:,} states")
@@ -305,12 +283,8 @@ def measure_loop(run: Run) -> list[Row]:
 
     schedule = find_schedule("fast", 1 if run.quick else None)
     rows: list[Row] = []
-    states = data_set(run, f"random-{SAMPLES}")
+    settings, states = HandStrengthSettings("dual-inception", schedule), data_set(run, f"random-{SAMPLES}")
     for generation in range(1, run.size(GENERATIONS, 2) + 1):
-        settings = [
-            HandStrengthSettings("dual-inception", schedule, seed=run.seed + k)
-            for k in range(run.size(NETWORKS, 2))
-        ]
         described = {
             "generation": generation,
             "explorer": states.metadata["explorer"],
