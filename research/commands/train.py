@@ -48,20 +48,13 @@ def train_cfr(
     Every hand uses what the earlier hands have taught, so a run has one process. Start runs with different
     seeds to use more cores.
     """
-    from research.recipes.cfr.trainer import train_table
+    from research.recipes.cfr.trainer import CFRSettings, train_table
 
     check_targets(output, checkpoint)
+    settings = CFRSettings(abstraction, candidates, seed, exploration, rules.text if rules else "eaai")
     with progress_bar(iterations, "hand") as progress:
         table = train_table(
-            iterations,
-            abstraction=abstraction,
-            candidates=candidates,
-            seed=seed,
-            exploration=exploration,
-            rules=rules,
-            checkpoint=checkpoint,
-            resume=resume,
-            progress=progress.update,
+            iterations, settings, checkpoint=checkpoint, resume=resume, progress=progress.update
         )
     table.save(output)
     typer.echo(f"{table}\nwritten to {output}")

@@ -1,6 +1,25 @@
 """How each shipped table and network was made."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import date
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gin_env.agents import Agent
 from gin_env.game.rules import Rules
+from gin_env.matches.provenance import describe_bot
+from gin_env.support.version import __version__
+
+Progress = Callable[[int], object]
+"""Called with the number of games, hands or states since the last call."""
+
+
+def silent(number: int) -> None:
+    """Report no progress."""
 
 
 def rules_option(rules: Rules | None) -> str:
@@ -10,3 +29,16 @@ def rules_option(rules: Rules | None) -> str:
     (' --rules knock_limit=7', '')
     """
     return "" if rules in (None, Rules()) else f" --rules {rules.text}"
+
+
+def provenance(
+    command: str, seed: int, players: Iterable[str | Agent], library: ModuleType = np
+) -> dict[str, Any]:
+    """Return the metadata of what a command has trained, with a library, on games of these bots."""
+    return {
+        "command": f"python -m research train {command}",
+        "seed": seed,
+        "players": [describe_bot(bot, programs=True) for bot in players],
+        "date": date.today().isoformat(),
+        "versions": {"gin_env": __version__, library.__name__: library.__version__},
+    }

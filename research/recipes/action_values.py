@@ -28,10 +28,11 @@ from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK
 from gin_env.game.engine import game_is_over, play, start_next_hand
 from gin_env.game.rules import Rules
-from gin_env.game.state import DISCARD, OVER, STATE, STOCK_ONLY
+from gin_env.game.state import DISCARD, OVER, PUBLIC, STATE, STOCK_ONLY
 from gin_env.game.streams import mix, unit
 from gin_env.matches.provenance import hash_files
 from gin_env.observations.candidates import DISCARD_ROWS, NO_ACTION
+from gin_env.observations.views import VIEW
 from gin_env.support.array_files import ArrayFileError, ArrayFormat
 from gin_env.support.compilation import kernel
 
@@ -248,11 +249,10 @@ def write_position(game, player: int, position) -> None:
     position.hand = game.private[player].hand
     position.opponent_hand = game.private[1 - player].hand
     position.pile = public.pile
-    for seat in range(2):
-        position.discarded[seat] = public.discarded[seat]
-        position.declined[seat] = public.declined[seat]
-        position.shown[seat] = public.shown[seat]
-        position.scores[seat] = public.scores[seat]
+    position.discarded[:] = public.discarded
+    position.declined[:] = public.declined
+    position.shown[:] = public.shown
+    position.scores[:] = public.scores
     position.discard_turn[:] = public.discard_turn
     position.knock_limit = public.knock_limit
     position.phase = public.phase
@@ -265,25 +265,13 @@ def write_position(game, player: int, position) -> None:
     position.turn = public.turn
 
 
-@kernel
-def write_view_of(position, view) -> None:
-    """Write what the player sees into a `VIEW` record of default rules; the history is left as it is."""
-    public = view.public
-    view.player = position.player
-    view.private.hand = position.hand
-    public.to_move = position.player
-    public.pile = position.pile
-    for seat in range(2):
-        public.discarded[seat] = position.discarded[seat]
-        public.declined[seat] = position.declined[seat]
-        public.shown[seat] = position.shown[seat]
-        public.scores[seat] = position.scores[seat]
-    public.discard_turn[:] = position.discard_turn
-    public.knock_limit = position.knock_limit
-    public.phase = position.phase
-    public.dealer = position.dealer
-    public.first_upcard = position.first_upcard
-    public.upcard = position.upcard
-    public.taken = position.taken
-    public.stock_left = position.stock_left
-    public.turn = position.turn
+def view_records(positions: np.ndarray) -> np.ndarray:
+    """Return `VIEW` records (n,) of default rules with what the players see, without the history."""
+    views = np.zeros(len(positions), VIEW)
+    views["player"], views["private"]["hand"] = positions["player"], positions["hand"]
+    public = views["public"]
+    public[:] = Games(1).state["public"]
+    public["to_move"] = positions["player"]
+    for name in set(PUBLIC.names or ()) & set(POSITION.names or ()):
+        public[name] = positions[name]
+    return views

@@ -12,29 +12,24 @@ out. On one machine, the result depends only on the arguments, not on the number
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gin_env.agents.policies.improved_policy import FORMAT, GainNetwork, Tried, candidate_inputs
-from gin_env.batch import Games
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from gin_env.game.streams import check_seed
-from gin_env.matches.provenance import describe_bot
 from gin_env.observations.candidates import DISCARD_ROWS, NO_ACTION, new_arrays, write_context, write_discards
 from gin_env.observations.observation import NUM_PLANES, OBSERVATION_SIZE, PLANES, write_observation
 from gin_env.observations.parts import describe_parts
-from gin_env.observations.view_kernels import VIEW
 from gin_env.support.checks import check_integer
 from gin_env.support.compilation import kernel
 from gin_env.support.threads import torch_threads
-from gin_env.support.version import __version__
 from gin_env.support.workers import Workers
-from research.recipes.action_values import collect_block, read_block, write_block, write_view_of
+from research.recipes import Progress, provenance, silent
+from research.recipes.action_values import collect_block, read_block, view_records, write_block
 
 import torch  # isort: skip
 from torch.nn import functional  # isort: skip
@@ -83,7 +78,7 @@ def train_gains(
     policy: str = "policy",
     seed: int = 1,
     workers: Workers | None = None,
-    progress: Callable[[int], object] | None = None,
+    progress: Progress = silent,
 ) -> TrainedGains:
     """Train on `blocks` blocks of positions, which are kept in `folder`.
 
@@ -98,32 +93,21 @@ def train_gains(
             source.read(block)  # raises for a block of another seed or policy before others are made
         else:
             missing.append((source, block))
-    report = progress or (lambda _: None)
-    report(blocks - len(missing))
+    progress(blocks - len(missing))
     for _ in (workers or Workers()).map(_make_block, missing):
-        report(1)
+        progress(1)
     held_out = [block for block in range(blocks) if block % HELD_OUT == 0]
     learned = [block for block in range(blocks) if block % HELD_OUT]
     with torch_threads(NUM_THREADS):
         with torch.random.fork_rng():
             torch.manual_seed(seed)
-            network, count = _train(source, learned, report)
+            network, count = _train(source, learned, progress)
         network.eval()
         judged = _evaluate(network, source, held_out)
-        report(EPOCHS * len(held_out))
-    metadata = {
-        "command": "python -m research train gains policy-gains.safetensors "
-        f"--blocks {blocks} --policy {policy} --seed {seed}",
-        "blocks": blocks,
-        "discards": count,
-        "held_out": judged,
-        "seed": seed,
-        "players": [describe_bot(policy)],
-        "epochs": EPOCHS,
-        "date": date.today().isoformat(),
-        "versions": {"gin_env": __version__, "torch": torch.__version__},
-    }
-    return TrainedGains(network, metadata)
+        progress(EPOCHS * len(held_out))
+    command = f"gains policy-gains.safetensors --blocks {blocks} --policy {policy} --seed {seed}"
+    about = {"blocks": blocks, "discards": count, "held_out": judged, "epochs": EPOCHS}
+    return TrainedGains(network, about | provenance(command, seed, [policy], torch))
 
 
 @dataclass(frozen=True)
@@ -148,7 +132,7 @@ def _make_block(task: tuple[_Blocks, int]) -> None:
     write_block(source.path(block), positions, source.policy, source.seed, block)
 
 
-def _train(source: _Blocks, blocks: list[int], report: Callable[[int], object]) -> tuple[GainNetwork, int]:
+def _train(source: _Blocks, blocks: list[int], progress: Progress) -> tuple[GainNetwork, int]:
     """Return the network and the number of discards that it has learned from."""
     network = GainNetwork()
     optimizer = torch.optim.AdamW(network.parameters(), LEARNING_RATE, weight_decay=0)
@@ -169,7 +153,7 @@ def _train(source: _Blocks, blocks: list[int], report: Callable[[int], object]) 
                 loss.backward()
                 torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
                 optimizer.step()
-            report(len(together))
+            progress(len(together))
     return network, total // EPOCHS
 
 
@@ -180,9 +164,7 @@ class Inputs:
         count = len(positions)
         rows, actions, context = new_arrays(count, DISCARD_ROWS)
         planes = np.empty((count, NUM_PLANES * NUM_CARDS), np.float32)
-        view = np.zeros(1, VIEW)
-        view["public"] = Games(1).state["public"]
-        _write_inputs(positions, view[0], rows, actions, context, planes)
+        _write_inputs(view_records(positions), rows, actions, context, planes)
         tried = Tried(positions["actions"].astype(np.int64), positions["log_chances"])
         log_chances, cards, places = candidate_inputs(actions, tried)
         self.network = [
@@ -228,7 +210,9 @@ def _evaluate(network: GainNetwork, source: _Blocks, blocks: list[int]) -> dict[
     """
     gained = []
     for block in blocks:
-        for inputs in _batches(source.read(block)):
+        positions = source.read(block)
+        for part in np.array_split(positions, -(-len(positions) // (8 * BATCH_SIZE))):
+            inputs = Inputs(part)
             with torch.inference_mode():
                 gains = inputs.gains(network)[0].masked_fill(~inputs.tried, -np.inf)
                 gains[:, 0] += MARGIN
@@ -243,20 +227,14 @@ def _evaluate(network: GainNetwork, source: _Blocks, blocks: list[int]) -> dict[
     }
 
 
-def _batches(positions: np.ndarray) -> Iterator[Inputs]:
-    for part in np.array_split(positions, -(-len(positions) // (8 * BATCH_SIZE))):
-        yield Inputs(part)
-
-
 @kernel
-def _write_inputs(positions, view, rows, actions, context, planes) -> None:
+def _write_inputs(views, rows, actions, context, planes) -> None:
     """Write the candidates and the card planes."""
     after = np.empty((NUM_CARDS, NUM_CARDS), np.int64)
     observation = np.zeros(OBSERVATION_SIZE, np.float32)
-    for index in range(len(positions)):
-        position = positions[index]
-        write_view_of(position, view)
-        player = np.int64(position.player)
+    for index in range(len(views)):
+        view = views[index]
+        player = np.int64(view.player)
         write_context(view.public, view.private, player, context[index])
         write_discards(view.public, view.private, player, rows[index], actions[index], after)
         write_observation(view.public, view.private, player, observation)

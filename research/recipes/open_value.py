@@ -9,9 +9,7 @@ On one machine, the result depends only on the arguments.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -26,11 +24,10 @@ from gin_env.game.state import VOID
 from gin_env.game.streams import check_seed
 from gin_env.matches.luck import chance_of
 from gin_env.matches.open_value import CLASSES, FORMAT, NUM_CLASSES, NUM_INPUTS, OpenValue, write_inputs
-from gin_env.matches.provenance import describe_bot
 from gin_env.support.checks import check_integer
 from gin_env.support.compilation import kernel
 from gin_env.support.threads import torch_threads
-from gin_env.support.version import __version__
+from research.recipes import Progress, provenance, silent
 
 import torch  # isort: skip
 from torch.nn import functional  # isort: skip
@@ -67,9 +64,8 @@ class TrainedValue:
     metadata: dict[str, Any]
 
     def __str__(self) -> str:
-        return "{positions:,} positions; {explained:.1%} of the variance of points explained".format(
-            **self.metadata
-        )
+        positions, explained = self.metadata["positions"], self.metadata["explained"]
+        return f"{positions:,} positions; {explained:.1%} of the variance of points explained"
 
     def save(self, path: str | Path) -> None:
         """Write the network and the metadata as safetensors."""
@@ -77,7 +73,7 @@ class TrainedValue:
 
 
 def train_value(
-    hands: int = HANDS, steps: int = STEPS, seed: int = 1, progress: Callable[[int], object] | None = None
+    hands: int = HANDS, steps: int = STEPS, seed: int = 1, progress: Progress = silent
 ) -> TrainedValue:
     """Train the network; `progress` receives numbers of hands played and of steps.
 
@@ -88,11 +84,10 @@ def train_value(
     """
     check_integer("hands", hands, 1, 1 << 24)
     check_integer("steps", steps, 100, 1 << 24)
-    tell = progress or (lambda number: None)
     found = []
     for number, (a, b, share) in enumerate(PAIRS):
         found.append(collect_positions(a, b, share * hands, check_seed(seed + number)))
-        tell(share * hands)
+        progress(share * hands)
     positions, points = (np.concatenate(each) for each in zip(*found, strict=True))
     random = np.random.default_rng(seed)
     order = random.permutation(len(points))
@@ -100,23 +95,15 @@ def train_value(
     with torch_threads(), torch.random.fork_rng():
         torch.manual_seed(seed)
         network = OpenValue(*SIZES)
-        _fit(network, positions[kept], points[kept], steps, random, tell)
+        _fit(network, positions[kept], points[kept], steps, random, progress)
         deals = positions[kept][positions["card"][kept] < 0]
         network.at_deal.copy_(torch.from_numpy(network.probabilities(deals).mean(axis=0, dtype=np.float64)))
         left = points[held_out] - network.probabilities(positions[held_out]) @ network.points.numpy()
-    metadata = {
-        "sizes": SIZES,
-        "positions": len(points),
-        "explained": round(1 - float(left.var() / points[held_out].var()), 4),
-        "hands": hands,
-        "steps": steps,
-        "seed": seed,
-        "players": [describe_bot(bot) for bot in dict.fromkeys(bot for pair in PAIRS for bot in pair[:2])],
-        "command": f"python -m research train open-value FILE --hands {hands} --steps {steps} --seed {seed}",
-        "date": date.today().isoformat(),
-        "versions": {"gin_env": __version__, "torch": torch.__version__},
-    }
-    return TrainedValue(network.eval(), metadata)
+    explained = round(1 - float(left.var() / points[held_out].var()), 4)
+    about = {"sizes": SIZES, "positions": len(points), "explained": explained, "hands": hands, "steps": steps}
+    players = dict.fromkeys(bot for pair in PAIRS for bot in pair[:2])
+    command = f"open-value FILE --hands {hands} --steps {steps} --seed {seed}"
+    return TrainedValue(network.eval(), about | provenance(command, seed, players, torch))
 
 
 def collect_positions(a: str, b: str, hands: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -151,7 +138,7 @@ def _fit(
     points: np.ndarray,
     steps: int,
     random: np.random.Generator,
-    tell: Callable[[int], object],
+    progress: Progress,
 ) -> None:
     """Train for `steps` batches, and set the mean points of each class."""
     labels = classes_of(points)
@@ -166,12 +153,11 @@ def _fit(
         permute_suits(part, _ORDERS[random.integers(len(_ORDERS), size=BATCH_SIZE)])
         write_inputs(part, inputs)
         optimizer.zero_grad()
-        functional.cross_entropy(
-            network(torch.from_numpy(inputs)), torch.from_numpy(labels[chosen])
-        ).backward()
+        truth = torch.from_numpy(labels[chosen])
+        functional.cross_entropy(network(torch.from_numpy(inputs)), truth).backward()
         optimizer.step()
         schedule.step()
-        tell(1)
+        progress(1)
 
 
 @kernel

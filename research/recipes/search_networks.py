@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +32,11 @@ from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
 from gin_env.game.state import STATE, STOCK_ONLY
 from gin_env.game.streams import check_seed
-from gin_env.matches.provenance import describe_bot
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer
 from gin_env.support.threads import torch_threads
-from gin_env.support.version import __version__
 from gin_env.training.estimators.positions import Positions
+from research.recipes import Progress, provenance, silent
 
 import torch  # isort: skip
 from torch import nn  # isort: skip
@@ -78,9 +76,7 @@ class TrainedNetworks:
         FORMAT.write_tensors(path, tensors, self.metadata)
 
 
-def train_opponents(
-    games: int = GAMES, seed: int = 1, progress: Callable[[int], object] | None = None
-) -> TrainedNetworks:
+def train_opponents(games: int = GAMES, seed: int = 1, progress: Progress = silent) -> TrainedNetworks:
     """Train all networks on `games` games against each model; `progress` receives numbers of games played."""
     networks, about, conduct = {}, {}, []
     for bot, estimator in MODELS.items():
@@ -91,18 +87,9 @@ def train_opponents(
             write_conduct(view, np.zeros(1, STATE), row)
         conduct.append(rows)
     networks["opponents"], about["opponents"] = _train_recognition(conduct, seed)
-    metadata = {
-        "networks": about,
-        "games": games,
-        "seed": seed,
-        "epochs": EPOCHS,
-        "estimators": MODELS,
-        "players": [describe_bot(bot) for bot in MODELS],
-        "command": f"python -m research train opponents opponents.safetensors --games {games} --seed {seed}",
-        "date": date.today().isoformat(),
-        "versions": {"gin_env": __version__, "torch": torch.__version__},
-    }
-    return TrainedNetworks(networks, metadata)
+    command = f"opponents opponents.safetensors --games {games} --seed {seed}"
+    metadata = {"networks": about, "games": games, "epochs": EPOCHS, "estimators": MODELS}
+    return TrainedNetworks(networks, metadata | provenance(command, seed, MODELS, torch))
 
 
 def _train_shapes(positions: Positions, estimator: str, seed: int) -> tuple[SmallNetwork, dict[str, Any]]:
@@ -138,9 +125,7 @@ def _train_recognition(conduct: Sequence[np.ndarray], seed: int) -> tuple[SmallN
     return _train(inputs, len(conduct), loss, seed, len(conduct))
 
 
-def collect_decisions(
-    opponent: str, games: int, seed: int, progress: Callable[[int], object] | None = None
-) -> Positions:
+def collect_decisions(opponent: str, games: int, seed: int, progress: Progress = silent) -> Positions:
     """Return a random `SHARE` of the decisions of `policy` in games against a bot, in order of the games."""
     players = [agents.make("policy"), agents.make(opponent)]
     batch = Games(check_integer("games", games, 1, 1 << 24), episode="game")
@@ -156,11 +141,10 @@ def collect_decisions(
         hands.append(batch.state["private"]["hand"][kept, 1])
         numbers.append(kept)
         play_seated(batch, players, movers, running, play_bot)
-        if progress is not None and len(running) < before:
+        if len(running) < before:
             progress(before - len(running))
             before = len(running)
-    if progress is not None:
-        progress(before)
+    progress(before)
     order = np.argsort(np.concatenate(numbers), kind="stable")
     return Positions(PlayerView.of_array(np.concatenate(views)[order]), np.concatenate(hands)[order])
 

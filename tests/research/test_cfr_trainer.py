@@ -73,7 +73,7 @@ def test_candidates_default_to_those_of_the_abstraction():
 
 def test_run_resumes_from_its_checkpoint(done, tmp_path, monkeypatch):
     path, seen = tmp_path / "checkpoint.npz", []
-    train_table(30, abstraction="plus", candidates="all", seed=9, exploration=0.5, checkpoint=path)
+    train_table(30, CFRSettings("plus", "all", seed=9, exploration=0.5), checkpoint=path)
     again = CFRTrainer.resume(path)
     assert (again.iterations, again.settings) == (30, CFRSettings("plus", "all", 9, 0.5))
     assert again.sums[7].tolist() == [7.5, 30]

@@ -19,13 +19,12 @@ from gin_env.agents.turns import play_bot  # noqa: E402
 from gin_env.batch import Games  # noqa: E402
 from gin_env.game.rules import Rules  # noqa: E402
 from gin_env.game.state import DISCARD, OVER, STOCK_ONLY  # noqa: E402
-from gin_env.observations.view_kernels import VIEW  # noqa: E402
 from gin_env.observations.views import PlayerView  # noqa: E402
 from gin_env.support.array_files import ArrayFileError  # noqa: E402
 from gin_env.support.workers import Workers  # noqa: E402
 from research.__main__ import app  # noqa: E402
 from research.recipes import action_values, gains  # noqa: E402
-from research.recipes.action_values import POSITION, collect_block, write_position, write_view_of  # noqa: E402
+from research.recipes.action_values import POSITION, collect_block, view_records, write_position  # noqa: E402
 from research.recipes.gains import Inputs, train_gains  # noqa: E402
 
 pytestmark = pytest.mark.compiled
@@ -50,11 +49,7 @@ def middle():
 
 
 def views_of(positions):
-    records = np.zeros(len(positions), VIEW)
-    records["public"] = Games(1).state["public"]
-    for position, record in zip(positions, records, strict=True):
-        write_view_of(position, record)
-    return PlayerView.of_array(records)
+    return PlayerView.of_array(view_records(positions))
 
 
 def test_equal_arguments_give_equal_blocks(block):
@@ -219,7 +214,7 @@ def test_training_repeats_and_resumes(small, tmp_path):
 def test_held_out_blocks_are_not_learned(monkeypatch, tmp_path):
     blocks = {}
     monkeypatch.setattr(gains, "_make_block", lambda task: None)
-    monkeypatch.setattr(gains, "describe_bot", str)
+    monkeypatch.setattr(gains, "provenance", lambda *_: {})
     monkeypatch.setattr(
         gains, "_train", lambda source, one, _: (GainNetwork(8, 4), blocks.update(learned=one))
     )

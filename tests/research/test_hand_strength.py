@@ -503,8 +503,8 @@ def test_provenance_names_the_players_of_the_data(explorer, players):
 def test_stored_data_of_other_settings_are_refused(tmp_path):
     few = {"estimator": "uniform", "observations": 20}
     recipes.load_or_generate(tmp_path, "simple", **few)
-    stored = recipes.data_file(tmp_path, "simple", "last", "uniform", 20, 0)
-    stored.rename(recipes.data_file(tmp_path, "simple", "last", "uniform", 20, 1))
+    stored = recipes.data_file(tmp_path, "simple", "last", "uniform", 20, 0, None)
+    stored.rename(recipes.data_file(tmp_path, "simple", "last", "uniform", 20, 1, None))
     with pytest.raises(ValueError, match="holds other data: seed 0, not 1"):
         recipes.load_or_generate(tmp_path, "simple", seed=1, **few)
 

@@ -16,7 +16,7 @@ from research.papers.gallucci2021 import cfr_training
 from research.papers.truong2021 import authors_networks, hand_strength_networks
 from research.papers.truong2021.paper import TABLE
 from research.questions import generations
-from research.recipes.cfr.trainer import train_table
+from research.recipes.cfr.trainer import CFRSettings, train_table
 from research.recipes.hand_strength import recipes, selection, trainer
 from research.recipes.hand_strength.trainer import HandStrengthSettings, Schedule
 from research.reproduce import pages
@@ -34,7 +34,7 @@ def test_resumed_table_equals_an_uninterrupted_one(tmp_path):
     first = cfr_training.trained_table(run, "dealt", 2, 20)
     later = cfr_training.trained_table(run, "dealt", 2, 50)
     assert (first.metadata["iterations"], later.metadata["iterations"]) == (20, 50)
-    whole = train_table(50, abstraction="dealt", seed=2)
+    whole = train_table(50, CFRSettings("dealt", seed=2))
     assert np.allclose(later.strategy, whole.strategy, atol=0.5 / 254)
     assert not np.allclose(first.strategy, later.strategy, atol=0.01)
 

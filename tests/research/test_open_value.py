@@ -72,7 +72,7 @@ def test_each_pair_has_its_own_hands_and_held_out_positions_are_not_learned(monk
 
     monkeypatch.setattr(open_value, "collect_positions", collect)
     monkeypatch.setattr(open_value, "_fit", fit)
-    monkeypatch.setattr(open_value, "describe_bot", str)
+    monkeypatch.setattr(open_value, "provenance", lambda *_: {})
     monkeypatch.setattr(open_value.OpenValue, "probabilities", probabilities)
     metadata = train_value(10, 100, seed=5).metadata
     assert [one[:3] for one in collected] == [(a, b, 10 * share) for a, b, share in PAIRS]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -51,6 +52,7 @@ def recorded(monkeypatch, module, name: str, answer: object) -> list[dict]:
 
     def record(*arguments, **options):
         given = signature.bind(*arguments, **options).arguments
+        given |= asdict(given.pop("settings")) if "train_table" in name else {}
         if "workers" in given:
             given["workers"] = given["workers"].count
         found.append(given)

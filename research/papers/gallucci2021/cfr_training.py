@@ -8,8 +8,6 @@ keeps their checkpoints.
 
 from __future__ import annotations
 
-from functools import partial
-
 from gin_env.agents.cfr.bot import CfrBot, CfrPlusBot, StrategyTable
 from research.recipes.cfr.trainer import CFRSettings, CFRTrainer, train_table
 from research.reproduce.experiment import V4, Run, named, percent
@@ -28,8 +26,8 @@ def trained_table(run: Run, abstraction: str, seed: int, iterations: int) -> Str
     if not path.exists():
         run.say(f"{abstraction}, seed {seed}: training to {iterations:,} iterations")
         checkpoint = run.folder / f"{abstraction}-{seed}-checkpoint.npz"
-        train = partial(train_table, abstraction=abstraction, seed=seed, checkpoint=checkpoint)
-        train(iterations, resume=checkpoint.exists()).save(path)
+        settings, resume = CFRSettings(abstraction, seed=seed), checkpoint.exists()
+        train_table(iterations, settings, checkpoint=checkpoint, resume=resume).save(path)
     return StrategyTable.load(path)
 
 

@@ -8,7 +8,6 @@ resumed run equals an uninterrupted one.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from datetime import date
 from pathlib import Path
@@ -23,7 +22,7 @@ from gin_env.game.streams import check_seed
 from gin_env.support.array_files import ArrayFileError, ArrayFormat
 from gin_env.support.checks import check_choice, check_integer, check_number
 from gin_env.support.version import __version__
-from research.recipes import rules_option
+from research.recipes import Progress, rules_option, silent
 from research.recipes.cfr.kernels import iterate_many
 
 _STEP = 200
@@ -93,7 +92,7 @@ class CFRTrainer:
         self.regrets = np.zeros((size, 2))
         self.sums = np.zeros((size, 2))
 
-    def run(self, iterations: int, progress: Callable[[int], object] | None = None) -> None:
+    def run(self, iterations: int, progress: Progress = silent) -> None:
         """Run `iterations` more iterations; `progress` is called with the number since the last call."""
         last = self.iterations + check_integer("iterations", iterations, 1, 10**12)
         states = np.zeros(2, STATE)
@@ -101,21 +100,12 @@ class CFRTrainer:
         total = self.regrets.sum(axis=1)
         current = np.divide(self.regrets[:, 0], total, out=np.full(len(total), 0.5), where=total > 0)
         strategy = Strategy(current, self._kind, self.settings.which, purified=False)
+        seed, exploration = np.uint64(self.settings.seed), float(self.settings.exploration)
         while self.iterations < last:
             stop = min(self.iterations + _STEP, last)
-            iterate_many(
-                states,
-                self.iterations,
-                stop,
-                np.uint64(self.settings.seed),
-                float(self.settings.exploration),
-                strategy,
-                self.regrets,
-                self.sums,
-            )
+            iterate_many(states, self.iterations, stop, seed, exploration, strategy, self.regrets, self.sums)
             done, self.iterations = stop - self.iterations, stop
-            if progress is not None:
-                progress(done)
+            progress(done)
 
     def table(self, command: str = "") -> StrategyTable:
         """Return the average strategy with its provenance."""
@@ -156,19 +146,15 @@ class CFRTrainer:
 
 def train_table(
     iterations: int,
+    settings: CFRSettings | None = None,
     *,
-    abstraction: str = "paper",
-    candidates: str | None = None,
-    seed: int = 1,
-    exploration: float = 0.1,
-    rules: Rules | None = None,
     checkpoint: Path | None = None,
     resume: bool = False,
-    progress: Callable[[int], object] | None = None,
+    progress: Progress = silent,
 ) -> StrategyTable:
     """Train for a total of `iterations` with checkpoints, for ``python -m research train cfr``.
 
-    With `resume`, the settings are those of the checkpoint, and its iterations count towards the total.
+    With `resume`, the settings are those of the checkpoint, whose iterations count towards the total.
     Raises TypeError or ValueError if `iterations` is not an integer of at least 1.
     """
     check_integer("iterations", iterations, 1, 10**12)
@@ -178,16 +164,14 @@ def train_table(
         trainer = CFRTrainer.resume(checkpoint)
         if trainer.iterations > iterations:
             raise ValueError(f"{checkpoint} has done {trainer.iterations} iterations, more than {iterations}")
-        if progress is not None:
-            progress(trainer.iterations)
+        progress(trainer.iterations)
     else:
-        trainer = CFRTrainer(CFRSettings(abstraction, candidates, seed, exploration, (rules or Rules()).text))
+        trainer = CFRTrainer(settings)
     saved = time.monotonic()
 
     def report(done: int) -> None:
         nonlocal saved
-        if progress is not None:
-            progress(done)
+        progress(done)
         if checkpoint is not None and time.monotonic() - saved > _SECONDS_BETWEEN_CHECKPOINTS:
             trainer.save(checkpoint)
             saved = time.monotonic()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
 from gin_env.game.rules import Rules
 from gin_env.support.checks import check_choice, check_integer
+from research.recipes import Progress, silent
 
 _MODULES = {
     "bayes": "counting",
@@ -51,7 +52,7 @@ def train_estimator(
     games: int | None = None,
     seed: int = 1,
     opponents: Sequence[str] = ("simple",),
-    progress: Callable[[int], object] | None = None,
+    progress: Progress = silent,
     rules: Rules | None = None,
 ) -> TrainedEstimator:
     """Train an estimator on games of `opponents` against each other.

@@ -4,8 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from datetime import date
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -18,12 +17,10 @@ from gin_env.game.cards import NUM_CARDS, NUM_RANKS, card_bit, lowest_card
 from gin_env.game.rules import Rules
 from gin_env.game.state import DRAW
 from gin_env.game.streams import check_seed
-from gin_env.matches.provenance import describe_bot
 from gin_env.observations.knowledge import cards_unseen
 from gin_env.support.checks import is_integer
 from gin_env.support.compilation import kernel
-from gin_env.support.version import __version__
-from research.recipes import rules_option
+from research.recipes import Progress, provenance, rules_option, silent
 
 GAMES_PER_BATCH = 1000
 DEFAULT_GAMES = {"bayes": 10_000, "bayes-isru": 10_000}
@@ -31,12 +28,7 @@ DEFAULT_GAMES = {"bayes": 10_000, "bayes-isru": 10_000}
 
 
 def train(
-    name: str,
-    games: int,
-    seed: int,
-    opponents: Sequence[str],
-    progress: Callable[[int], object] | None = None,
-    rules: Rules | None = None,
+    name: str, games: int, seed: int, opponents: Sequence[str], progress: Progress, rules: Rules | None
 ) -> Frequencies:
     """Return `count_frequencies`; the table is the same for ``bayes`` and ``bayes-isru``."""
     return count_frequencies(games, seed, opponents, progress, rules)
@@ -46,7 +38,7 @@ def count_frequencies(
     games: int = DEFAULT_GAMES["bayes"],
     seed: int = 1,
     opponents: Sequence[str | Agent] = ("simple",),
-    progress: Callable[[int], object] | None = None,
+    progress: Progress = silent,
     rules: Rules | None = None,
 ) -> Frequencies:
     """Return the frequencies counted in whole games between `opponents`.
@@ -75,21 +67,11 @@ def count_frequencies(
             sitting = seats[playing, batch.to_move()[playing]]
             play_seated(batch, bots, sitting, playing, play_bot)
             turns += _count_turns(batch.state, playing, seen, held, seen_before, held_before)
-            if progress is not None and batch.done[playing].any():
-                progress(int(batch.done[playing].sum()))
+            progress(int(batch.done[playing].sum()))
     names = [bot.name for bot in bots]
-    metadata = {
-        "games": int(games),
-        "turns": turns,
-        "opponents": names,
-        "players": [describe_bot(bot, programs=True) for bot in opponents],
-        "seed": seed,
-        "rules": (rules or Rules()).text,
-        "command": f"python -m research train estimator bayes OUTPUT --games {games} --seed {seed} "
-        f"--opponents {'+'.join(names)}{rules_option(rules)}",
-        "date": date.today().isoformat(),
-        "versions": {"gin_env": __version__, "numpy": np.__version__},
-    }
+    command = f"estimator bayes OUTPUT --games {games} --seed {seed} --opponents {'+'.join(names)}"
+    about = {"games": int(games), "turns": turns, "opponents": names, "rules": (rules or Rules()).text}
+    metadata = about | provenance(command + rules_option(rules), seed, opponents)
     return Frequencies(seen, held, seen_before, held_before, metadata)
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,8 @@ from gin_env import agents, estimators
 from gin_env.estimators.ensemble import FORMAT, MEMBERS
 from gin_env.estimators.public_history import known_cards
 from gin_env.game.rules import MAX_TURNS, Rules
-from gin_env.matches.provenance import describe_bot
-from gin_env.support.version import __version__
 from gin_env.training.estimators.evaluation import estimate_along
-from research.recipes import rules_option
+from research.recipes import Progress, provenance, rules_option, silent
 
 DEFAULT_GAMES = {"ensemble": 5000}
 """Number of hands that the packaged table was fitted on."""
@@ -31,10 +28,8 @@ class FittedTable:
     metadata: dict[str, Any]
 
     def __str__(self) -> str:
-        turns = range(1, 31)
-        return "the choice after turns 1 to 30: " + " ".join(
-            MEMBERS[self.table["choice"][turn]] for turn in turns
-        )
+        choices = " ".join(MEMBERS[self.table["choice"][turn]] for turn in range(1, 31))
+        return f"the choice after turns 1 to 30: {choices}"
 
     def save(self, path: str | Path) -> None:
         """Write the table as npz."""
@@ -42,48 +37,29 @@ class FittedTable:
 
 
 def train(
-    name: str,
-    games: int,
-    seed: int,
-    opponents: Sequence[str],
-    progress: Callable[[int], object] | None = None,
-    rules: Rules | None = None,
+    name: str, games: int, seed: int, opponents: Sequence[str], progress: Progress, rules: Rules | None
 ) -> FittedTable:
     """Fit a table, for ``python -m research train estimator ensemble``; `opponents` must be one bot."""
     if len(opponents) != 1:
         raise ValueError(f"the ensemble can be fitted to one bot only, not {', '.join(opponents)}")
-    metadata = {
-        "command": f"python -m research train estimator ensemble ensemble_simple.npz --games {games} "
-        f"--seed {seed} --opponents {opponents[0]}{rules_option(rules)}",
-        "games": games,
-        "seed": seed,
-        "rules": (rules or Rules()).text,
-        "opponents": list(opponents),
-        "players": [describe_bot(opponent, programs=True) for opponent in opponents],
-        "date": date.today().isoformat(),
-        "version": __version__,
-    }
+    options = f"--games {games} --seed {seed} --opponents {opponents[0]}{rules_option(rules)}"
+    about = {"games": games, "rules": (rules or Rules()).text, "opponents": list(opponents)}
+    metadata = about | provenance(f"estimator ensemble ensemble_simple.npz {options}", seed, opponents)
     return FittedTable(fit_table(games, seed, opponents[0], progress, rules), metadata)
 
 
 def fit_table(
-    hands: int,
-    seed: int,
-    opponent: str = "simple",
-    progress: Callable[[int], object] | None = None,
-    rules: Rules | None = None,
+    hands: int, seed: int, opponent: str = "simple", progress: Progress = silent, rules: Rules | None = None
 ) -> dict[str, Any]:
     """Return the choice and the weights for each turn, fitted on hands of a bot against itself.
 
     The choice is the member with the lowest log loss. The weights are those of the linear pool with the
     maximum likelihood (EM). A turn with fewer than 1,000 samples takes those of the previous turn.
     """
-    members = [estimators.make(member) for member in MEMBERS]
-    held_out = held_out_seed(seed)
+    members, bot = [estimators.make(member) for member in MEMBERS], agents.make(opponent, programs=True)
+    seed = held_out_seed(seed)
     turns, given = [], []
-    for positions, _, estimates, _ in estimate_along(
-        members, agents.make(opponent, programs=True), hands, held_out, progress, rules
-    ):
+    for positions, _, estimates, _ in estimate_along(members, bot, hands, seed, progress, rules):
         _, unseen, _ = known_cards(positions.view)
         held = positions.truth()[unseen].astype(bool)
         right = [np.where(held, estimate[unseen], 1 - estimate[unseen]) for estimate in estimates]

@@ -13,9 +13,8 @@ from __future__ import annotations
 import contextlib
 import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +26,12 @@ from gin_env.estimators.public_history import known_cards, opponent_turns
 from gin_env.game.cards import NUM_CARDS
 from gin_env.game.rules import Rules
 from gin_env.game.streams import check_seed
-from gin_env.matches.provenance import describe_bot
-from gin_env.support.atomic import write_text
 from gin_env.support.checks import check_choice
+from gin_env.support.files import write_csv
 from gin_env.support.plots import BLUE, GREY, new_figure, origin_line, save_figure
 from gin_env.support.threads import torch_threads
-from gin_env.support.version import __version__
 from gin_env.training.estimators.positions import Positions
-from research.recipes import rules_option
+from research.recipes import Progress, provenance, rules_option, silent
 from research.recipes.estimators.sampling import collect_positions
 
 import torch  # isort: skip (networks.py says what to install if it is missing)
@@ -75,7 +72,7 @@ MIXED = "mixed"
 
 
 @dataclass(frozen=True)
-class Progress:
+class LearningPoint:
     """One point of the learning curve of a network."""
 
     round: int
@@ -93,7 +90,7 @@ class TrainedNetwork:
 
     name: str
     network: Any
-    curve: tuple[Progress, ...]
+    curve: tuple[LearningPoint, ...]
     metadata: dict[str, Any]
 
     def __str__(self) -> str:
@@ -111,41 +108,32 @@ class TrainedNetwork:
         """
         path = Path(path)
         format_of(self.name).write(path, copy.deepcopy(self.network).half(), self.metadata)
-        lines = ["round,positions,loss,validation"]
-        lines += [f"{p.round},{p.positions},{p.loss:.6f},{p.validation:.6f}" for p in self.curve]
-        write_text(path.with_suffix(".curve.csv"), "\n".join(lines) + "\n")
+        lines = [(p.round, p.positions, f"{p.loss:.6f}", f"{p.validation:.6f}") for p in self.curve]
+        write_csv(path.with_suffix(".curve.csv"), ("round", "positions", "loss", "validation"), lines)
         with contextlib.suppress(ImportError):
             hands = self.metadata["rounds"] * self.metadata["hands"]
             origin = origin_line(f"{hands:,} hands", self.metadata["seed"])
             draw_curve(self.curve, str(self), path.with_suffix(".curve.png"), origin)
 
 
-def draw_curve(curve: Sequence[Progress], title: str, path: str | Path, origin: str) -> None:
+def draw_curve(curve: Sequence[LearningPoint], title: str, path: str | Path, origin: str) -> None:
     """Draw the training and validation losses of a run by the number of positions learned from.
 
     `origin` is the line at the foot.
     """
     figure, [[axes]] = new_figure(7, 4.5)
     positions = [line.positions for line in curve]
-    axes.plot(
-        positions, [line.loss for line in curve], label="this round's positions", color=GREY, linestyle="--"
-    )
-    validation = [line.validation for line in curve]
+    losses, validation = [line.loss for line in curve], [line.validation for line in curve]
+    axes.plot(positions, losses, label="this round's positions", color=GREY, linestyle="--")
     axes.plot(positions, validation, label="held-out positions", color=BLUE, linestyle="-")
-    axes.set_xlabel("positions learned from")
-    axes.set_ylabel("cross-entropy (nats for each unknown card)")
+    axes.set(xlabel="positions learned from", ylabel="cross-entropy (nats for each unknown card)")
     axes.set_title(title, fontsize=8)
     axes.legend(fontsize=8)
     save_figure(figure, path, dpi=120, origin=origin)
 
 
 def train(
-    name: str,
-    games: int,
-    seed: int,
-    opponents: Sequence[str],
-    progress: Callable[[int], object] | None = None,
-    rules: Rules | None = None,
+    name: str, games: int, seed: int, opponents: Sequence[str], progress: Progress, rules: Rules | None
 ) -> TrainedNetwork:
     """Train on about `games` hands with one thread, for ``python -m research train estimator``."""
     course = COURSES[name]
@@ -160,7 +148,7 @@ def train_network(
     bots: Sequence[str] = ("simple",),
     seed: int = 1,
     course: Course | None = None,
-    progress: Callable[[int], object] | None = None,
+    progress: Progress = silent,
     rules: Rules | None = None,
 ) -> TrainedNetwork:
     """Train the network of the estimator `name` on hands of `bots` against each other.
@@ -178,7 +166,7 @@ def train_network(
     network = network.to(memory_format=torch.channels_last)
     held_out = collect_positions(bots, course.validation_hands, _round_seed(seed, 0), course.share, rules)
     optimizer = torch.optim.Adam(network.parameters(), lr=course.learning_rate)
-    curve: list[Progress] = []
+    curve: list[LearningPoint] = []
     seen, before, validation = 0, None, prepare(network, held_out, None, course.all_cards)
     for number in range(course.rounds):
         if number and number * course.generations % course.rounds < course.generations:
@@ -190,25 +178,20 @@ def train_network(
         seen += len(batches[-1])
         if number == course.rounds - 1:
             round_to_half_precision(network)
-        curve.append(Progress(number + 1, seen, loss, evaluate(network, validation)))
-        if progress is not None:
-            progress(course.hands)
-    metadata = asdict(course) | {
+        curve.append(LearningPoint(number + 1, seen, loss, evaluate(network, validation)))
+        progress(course.hands)
+    about = {
         "estimator": name,
         "opponents": list(bots),
-        "players": [describe_bot(bot, programs=True) for bot in bots],
-        "seed": seed,
         "rules": (rules or Rules()).text,
         "positions": seen,
         "validation_log_loss": round(curve[-1].validation, 6),
         "validation_positions": len(validation[-1]),
-        "command": f"python -m research train estimator {name} "
-        f"{name.replace('-', '_')}_{bots[0] if len(bots) == 1 else MIXED}.safetensors "
-        f"--games {course.rounds * course.hands} --seed {seed} "
-        f"--opponents {'+'.join(bots)}{rules_option(rules)}",
-        "date": date.today().isoformat(),
-        "versions": {"gin_env": __version__, "torch": torch.__version__},
     }
+    file = f"{name.replace('-', '_')}_{bots[0] if len(bots) == 1 else MIXED}.safetensors"
+    command = f"estimator {name} {file} --games {course.rounds * course.hands} --seed {seed} "
+    command += f"--opponents {'+'.join(bots)}{rules_option(rules)}"
+    metadata = asdict(course) | about | provenance(command, seed, bots, torch)
     return TrainedNetwork(name, network.eval(), tuple(curve), metadata)
 
 

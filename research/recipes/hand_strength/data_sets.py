@@ -22,7 +22,7 @@ Readings:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
@@ -43,24 +43,17 @@ from gin_env.support.checks import check_choice, check_integer, check_number
 from gin_env.support.threads import torch_threads
 from gin_env.support.version import __version__
 from gin_env.support.workers import Workers, opened
-from research.recipes.hand_strength.simulation import (
-    EXPLORERS,
-    FITTED,
-    FLAT_MONTE_CARLO,
-    MAX_OBSERVATIONS,
-    RANDOM,
-    SIMPLE,
-    Observations,
-    explore_deals,
-)
+from research.recipes import Progress, silent
+from research.recipes.hand_strength import simulation
+from research.recipes.hand_strength.simulation import EXPLORERS, MAX_OBSERVATIONS, Observations, explore_deals
 
 DATA_SETS = {
-    "simple": (SIMPLE, 1),
-    "random-16": (RANDOM, 16),
-    "random-256": (RANDOM, 256),
-    "random-16-fitted": (FITTED, 16),
-    "random-256-fitted": (FITTED, 256),
-    "flat-monte-carlo-256": (FLAT_MONTE_CARLO, 256),
+    "simple": (simulation.SIMPLE, 1),
+    "random-16": (simulation.RANDOM, 16),
+    "random-256": (simulation.RANDOM, 256),
+    "random-16-fitted": (simulation.FITTED, 16),
+    "random-256-fitted": (simulation.FITTED, 256),
+    "flat-monte-carlo-256": (simulation.FLAT_MONTE_CARLO, 256),
 }
 """Name -> (explorer, number of samples or simulations for each deal)."""
 STAGES = ("last", "all")
@@ -149,48 +142,19 @@ def average_identical(
     means = np.bincount(group, weights=scores) / counts
     order = np.argsort(first)
     kept = first[order]
-    return (
-        hands[kept],
-        estimates[kept],
-        deadwood[kept],
-        means[order].astype(np.float32),
-        counts[order].astype(np.uint32),
-    )
+    scores, counts = means[order].astype(np.float32), counts[order].astype(np.uint32)
+    return hands[kept], estimates[kept], deadwood[kept], scores, counts
 
 
 def data_set_of(
-    hands: np.ndarray,
-    estimates: np.ndarray,
-    deadwood: np.ndarray,
-    scores: np.ndarray,
-    *,
-    name: str,
-    explorer: str,
-    samples: int,
-    stages: str,
-    discount: float,
-    estimator: str,
-    seed: int,
-    deals: int,
-    simulated_actions: int,
-    rules: Rules | None = None,
+    columns: Sequence[np.ndarray], metadata: dict[str, Any], rules: Rules | None = None
 ) -> DataSet:
-    """Return the data set of these observations (n,), with identical states averaged, and its metadata."""
-    metadata = {
-        "name": name,
-        "explorer": explorer,
-        "samples": samples,
-        "observations": len(scores),
-        "stages": stages,
-        "discount": discount,
-        "estimator": estimator,
-        "seed": seed,
-        "deals": deals,
-        "simulated_actions": simulated_actions,
-        "rules": (rules or Rules()).text,
-        "version": __version__,
-    }
-    return DataSet(*average_identical(hands, estimates, deadwood, scores), metadata)
+    """Return the data set of observations with identical states averaged.
+
+    The columns, (n,), are hands, estimates, deadwood and scores.
+    """
+    about = {"observations": len(columns[-1]), "rules": (rules or Rules()).text, "version": __version__}
+    return DataSet(*average_identical(*columns), metadata | about)
 
 
 def generate(
@@ -203,7 +167,7 @@ def generate(
     seed: int = 0,
     rules: Rules | None = None,
     workers: int | Literal["all"] | Workers = 1,
-    progress: Callable[[int], object] | None = None,
+    progress: Progress = silent,
 ) -> DataSet:
     """Play hands and return a data set of `observations` observations.
 
@@ -233,29 +197,14 @@ def generate(
             deals += _DEALS_PER_TASK
             new = min(len(part[0]), observations - found)
             found += new
-            if progress is not None:
-                progress(new)
+            progress(new)
             if found == observations:
                 break
-    hands, estimates, deadwood, points, left = (
-        np.concatenate(columns)[:observations] for columns in zip(*parts, strict=True)
-    )
-    return data_set_of(
-        hands,
-        estimates,
-        deadwood,
-        discounted_scores(points, left, discount),
-        name=name,
-        explorer=EXPLORERS[explorer],
-        samples=samples,
-        stages=stages,
-        discount=discount,
-        estimator=estimator,
-        seed=seed,
-        deals=deals,
-        simulated_actions=simulated,
-        rules=rules,
-    )
+    *columns, points, left = (np.concatenate(each)[:observations] for each in zip(*parts, strict=True))
+    metadata = {"name": name, "explorer": EXPLORERS[explorer], "samples": samples, "stages": stages}
+    metadata |= {"discount": discount, "estimator": estimator, "seed": seed, "deals": deals}
+    columns.append(discounted_scores(points, left, discount))
+    return data_set_of(columns, metadata | {"simulated_actions": simulated}, rules)
 
 
 @dataclass(frozen=True)
@@ -275,7 +224,7 @@ class _Task:
 _estimator = lru_cache(maxsize=2)(estimators.make)
 
 
-def _explore(task: _Task) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
+def _explore(task: _Task) -> tuple[Any, ...]:
     """Return (hands, estimates, deadwood, points, stages, actions simulated) of the deals of a task."""
     estimate = _estimator(task.estimator).estimate
     states = np.zeros(4, STATE)
@@ -301,8 +250,7 @@ def _explore(task: _Task) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarra
         parts.append((arrays.hands[:rows].copy(), estimates, *others))
         deal += done
         simulated += actions
-    joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    return joined[0], joined[1], joined[2], joined[3], joined[4], simulated
+    return *(np.concatenate(column) for column in zip(*parts, strict=True)), simulated
 
 
 def quantised(estimates: np.ndarray) -> np.ndarray:

@@ -10,23 +10,20 @@ the bot ``random-discard`` the data set equals that of `data_sets.generate`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from gin_env import estimators
+from gin_env import agents, estimators
 from gin_env.agents import Agent
-from gin_env.game.cards import NUM_CARDS, card_bit
-from gin_env.game.engine import play, start_episode
-from gin_env.game.rules import Rules
-from gin_env.game.state import DISCARD, OVER, STATE
+from gin_env.agents.turns import play_bot, play_seated
+from gin_env.batch import Games
+from gin_env.game.state import DISCARD
 from gin_env.game.streams import check_seed
-from gin_env.observations.view_kernels import VIEW, write_view
-from gin_env.observations.views import PlayerView
+from gin_env.observations.views import VIEW, PlayerView
 from gin_env.support.checks import check_integer
 from gin_env.support.compilation import kernel
-from research.recipes.hand_strength.data_sets import DataSet, data_set_of, discounted_scores, quantised
-from research.recipes.hand_strength.simulation import reference_action, start_sample
+from research.recipes import Progress, silent
+from research.recipes.hand_strength.data_sets import DataSet, data_set_of, quantised
+from research.recipes.hand_strength.simulation import start_sample
 
 _TABLES_PER_BATCH = 16_384
 """Number of samples played in one batch; the result does not depend on it."""
@@ -39,7 +36,7 @@ def explore(
     *,
     estimator: str = "bayes-isru",
     seed: int = 0,
-    progress: Callable[[int], object] | None = None,
+    progress: Progress = silent,
 ) -> DataSet:
     """Return a data set of a bot's last discards, each from the best of `samples` samples of a deal.
 
@@ -60,24 +57,11 @@ def explore(
         simulated += actions
         new = min(len(hands), observations - found)
         found += new
-        if progress is not None:
-            progress(new)
-    columns = [np.concatenate(column)[:observations] for column in zip(*parts, strict=True)]
-    return data_set_of(
-        columns[0],
-        columns[1],
-        columns[2],
-        discounted_scores(columns[3], np.zeros(observations), 1.0),
-        name=f"random-{samples} explored by {bot.name}",
-        explorer=bot.name,
-        samples=samples,
-        stages="last",
-        discount=1.0,
-        estimator=estimator,
-        seed=seed,
-        deals=deals,
-        simulated_actions=simulated,
-    )
+        progress(new)
+    *columns, points = (np.concatenate(column)[:observations] for column in zip(*parts, strict=True))
+    metadata = {"name": f"random-{samples} explored by {bot.name}", "explorer": bot.name, "samples": samples}
+    metadata |= {"stages": "last", "discount": 1.0, "estimator": estimator, "seed": seed, "deals": deals}
+    return data_set_of([*columns, points.astype(np.float32)], metadata | {"simulated_actions": simulated})
 
 
 def explore_samples(
@@ -96,58 +80,27 @@ def explore_samples(
     points : int16 (n,), points of the player.
     actions : int, number of actions simulated.
     """
-    states = np.zeros(deals * samples, STATE)
-    states["public"]["rules"] = Rules().record()
-    _start_samples(states, seed, first_deal, samples)
-    views, last_views = np.zeros(len(states), VIEW), np.zeros(len(states), VIEW)
-    waiting = np.empty(len(states), np.int64)
-    hands = np.zeros(len(states), np.uint64)
-    while count := _play_to_discards(states, views, waiting):
-        actions = bot.act(PlayerView(views[:count]))
-        _play_discards(states, waiting[:count], actions, views, last_views, hands)
-    public = states["public"]
+    games, players = Games(deals * samples), [agents.make("simple"), bot]
+    numbers = first_deal + games.everyone // samples
+    games.start(seed=seed, episodes=numbers.astype(np.uint64))
+    _start_samples(games.state, seed, numbers, samples)
+    public = games.state["public"]
+    views, hands = np.zeros(len(games), VIEW), np.zeros(len(games), np.uint64)
+    for running in games.until_over():
+        exploring = (public["to_move"][running] == 0) & (public["phase"][running] == DISCARD)
+        discarding = running[exploring]
+        views[discarding] = games.views(discarding, 0).array
+        play_seated(games, players, exploring, running, play_bot)
+        hands[discarding] = games.state["private"]["hand"][discarding, 0]
     points = np.where(public["winner"] == 0, public["points"], -public["points"])
     ranked = np.where(public["winner"] >= 0, points, np.iinfo(np.int16).min).reshape(deals, samples)
     best = ranked.argmax(axis=1) + samples * np.arange(deals)
     best = best[(public["winner"][best] >= 0) & (hands[best] > 0)]
     deadwood = public["deadwood"][best, 0].astype(np.uint8)
-    return last_views[best], hands[best], deadwood, points[best], int(states["hidden"]["decisions"].sum())
+    return views[best], hands[best], deadwood, points[best], int(games.state["hidden"]["decisions"].sum())
 
 
 @kernel
-def _start_samples(states, seed, first_deal, samples):
+def _start_samples(states, seed, numbers, samples):
     for index in range(len(states)):
-        deal_number = first_deal + index // samples
-        start_episode(states[index], seed, deal_number, False)
-        start_sample(states[index], seed, deal_number, index % samples)
-
-
-@kernel
-def _play_to_discards(states, views, waiting):
-    """Play until player 0 has to discard or the hand is over, and write the views before the discards.
-
-    Returns the number of views; `waiting` receives the indices of their states.
-    """
-    count = 0
-    for index in range(len(states)):
-        game = states[index]
-        while game.public.phase != OVER:
-            player = game.public.to_move
-            if player == 0 and game.public.phase == DISCARD:
-                write_view(game, 0, views[count])
-                waiting[count] = index
-                count += 1
-                break
-            play(game, reference_action(game, player))
-    return count
-
-
-@kernel
-def _play_discards(states, waiting, actions, views, last_views, hands):
-    """Play the discards, and write each view and hand as the last ones of their table."""
-    for row in range(len(waiting)):
-        index = waiting[row]
-        game = states[index]
-        last_views[index] = views[row]
-        hands[index] = game.private[0].hand & ~np.uint64(card_bit(actions[row] % NUM_CARDS))
-        play(game, actions[row])
+        start_sample(states[index], seed, numbers[index], index % samples)

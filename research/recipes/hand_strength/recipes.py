@@ -7,7 +7,6 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,7 +15,7 @@ from gin_env.game.rules import Rules
 from gin_env.matches.provenance import describe_bot
 from gin_env.support.checks import check_choice
 from gin_env.support.workers import Workers
-from research.recipes import rules_option
+from research.recipes import Progress, rules_option, silent
 from research.recipes.hand_strength.data_sets import DataSet, generate
 
 if TYPE_CHECKING:
@@ -49,10 +48,7 @@ TABLE_1: dict[str, Recipe] = {
         for data_set in ("simple", "random-16", "random-256")
         for architecture in _PAPER
     },
-    **{
-        f"{architecture}-simple-all-stages": Recipe(architecture, "simple", stages="all")
-        for architecture in _PAPER
-    },
+    **{f"{kind}-simple-all-stages": Recipe(kind, "simple", stages="all") for kind in _PAPER},
     "dual-inception-random-16-augmented": Recipe("dual-inception", "random-16", augmented=True),
     "dual-inception-16-random-16-augmented": Recipe("dual-inception-16", "random-16", augmented=True),
     "card-messages-random-16": Recipe("card-messages", "random-16"),
@@ -88,7 +84,7 @@ def data_file(
     estimator: str,
     observations: int,
     seed: int,
-    rules: Rules | None = None,
+    rules: Rules | None,
 ) -> Path:
     """Return the path of a data set in a folder."""
     name = f"{data_set}_{stages}_{estimator.replace('/', '-')}_{observations}_{seed}"
@@ -105,33 +101,24 @@ def load_or_generate(
     seed: int = 0,
     rules: Rules | None = None,
     workers: int | Literal["all"] | Workers = 1,
-    progress: Callable[[int], object] | None = None,
+    progress: Progress = silent,
 ) -> DataSet:
     """Return the data set of these settings, loaded from its file or generated and saved there.
 
     Raises ValueError if the file holds other data.
     """
+    how: dict[str, Any] = {"stages": stages, "estimator": estimator, "seed": seed, "rules": rules}
     path = data_file(folder, data_set, stages, estimator, observations, seed, rules)
     if path.exists():
         data = DataSet.load(path)
-        expected: dict[str, Any] = {"name": data_set, "stages": stages, "estimator": estimator}
-        expected |= {"observations": observations, "seed": seed, "rules": (rules or Rules()).text}
+        expected = how | {"name": data_set, "observations": observations, "rules": (rules or Rules()).text}
         for key, value in expected.items():
             if data.metadata.get(key, value) != value:
                 raise ValueError(
                     f"{path} holds other data: {key} {data.metadata[key]}, not {value}; remove it"
                 )
         return data
-    data = generate(
-        data_set,
-        observations,
-        stages=stages,
-        estimator=estimator,
-        seed=seed,
-        rules=rules,
-        workers=workers,
-        progress=progress,
-    )
+    data = generate(data_set, observations, **how, workers=workers, progress=progress)
     folder.mkdir(parents=True, exist_ok=True)
     data.save(path)
     return data

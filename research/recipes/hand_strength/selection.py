@@ -11,7 +11,6 @@ Results: docs/results/truong2021.md, "Table 1".
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,6 +19,7 @@ from gin_env.agents.hand_strength.bots import FORMAT, OffensiveBot
 from gin_env.game.rules import Rules
 from gin_env.matches.matches import MatchResult, play_match
 from gin_env.support.checks import check_integer
+from research.recipes import Progress, silent
 from research.recipes.hand_strength.data_sets import DataSet
 from research.recipes.hand_strength.trainer import HandStrengthSettings, HandStrengthTrainer, train
 
@@ -41,8 +41,8 @@ def train_best(
     data: DataSet,
     settings: HandStrengthSettings,
     candidates: int,
-    games: int | None = None,
-    progress: Callable[[int], object] | None = None,
+    games: int = VALIDATION_GAMES,
+    progress: Progress = silent,
 ) -> tuple[HandStrengthTrainer, list[Contestant]]:
     """Train `candidates` networks, and return the best of them and the results of all.
 
@@ -61,14 +61,10 @@ def train_best(
     return trainers[best], found
 
 
-def validation_match(trainer: HandStrengthTrainer, games: int | None = None) -> MatchResult:
-    """Play the validation games of the trained network against the Simple player.
-
-    `games` is `VALIDATION_GAMES` by default. They are played by the rules of the training data.
-    """
+def validation_match(trainer: HandStrengthTrainer, games: int = VALIDATION_GAMES) -> MatchResult:
+    """Play validation games of the trained network against Simple, by the rules of the training data."""
     rules = Rules.parse(trainer.data.metadata.get("rules", "eaai"))
     with TemporaryDirectory() as folder:
         path = Path(folder) / "candidate.safetensors"
         FORMAT.write(path, trainer.network, trainer.describe())
-        bot = OffensiveBot(str(path))
-        return play_match(bot, "simple", games or VALIDATION_GAMES, VALIDATION_SEED, rules=rules)
+        return play_match(OffensiveBot(str(path)), "simple", games, VALIDATION_SEED, rules=rules)

@@ -19,7 +19,7 @@ Each epoch shuffles with its own generator, so that a resumed run is bit-identic
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ from gin_env.game.streams import check_seed
 from gin_env.support.checks import check_choice, check_integer
 from gin_env.support.tensor_files import TensorFileError
 from gin_env.training.checkpoints import by_prefix, optimizer_tensors, prefixed, restore_optimizer
+from research.recipes import Progress, silent
 from research.recipes.hand_strength.architectures import build
 from research.recipes.hand_strength.data_sets import DataSet
 from research.recipes.hand_strength.suits import CARD_ORDERS
@@ -136,7 +137,7 @@ class HandStrengthTrainer:
     def finished(self) -> bool:
         return self.epoch >= self.settings.schedule.epochs
 
-    def run_epoch(self, progress: Callable[[int], object] | None = None) -> None:
+    def run_epoch(self, progress: Progress = silent) -> None:
         """Train on each training state once; `progress` is called with numbers of states."""
         schedule = self.settings.schedule
         generator = np.random.default_rng([self.settings.seed, 1 + self.epoch])
@@ -151,12 +152,10 @@ class HandStrengthTrainer:
             loss.backward()
             self.optimizer.step()
             total += loss.item() * len(y)
-            if progress is not None:
-                progress(len(y))
+            progress(len(y))
         self.train_losses.append(total / len(order))
-        residuals = self.data.scores[self.validation] - predict(
-            self.network, self.data, self.validation, *self.settings.features
-        )
+        predicted = predict(self.network, self.data, self.validation, *self.settings.features)
+        residuals = self.data.scores[self.validation] - predicted
         self.validation_losses.append(float(np.mean(residuals.astype(np.float64) ** 2)))
 
     def _batches(
@@ -176,18 +175,8 @@ class HandStrengthTrainer:
 
     def describe(self) -> dict[str, Any]:
         """Return the training metadata of a weights file."""
-        return {
-            "architecture": self.settings.architecture,
-            "augmented": self.settings.augmented,
-            "independently": self.settings.independently,
-            "hits": self.settings.hits,
-            "scored_deadwood": self.settings.scored_deadwood,
-            "seed": self.settings.seed,
-            "schedule": asdict(self.settings.schedule),
-            "train_losses": self.train_losses,
-            "validation_losses": self.validation_losses,
-            "data": self.data.metadata,
-        }
+        losses = {"train_losses": self.train_losses, "validation_losses": self.validation_losses}
+        return asdict(self.settings) | losses | {"data": self.data.metadata}
 
     def save_checkpoint(self, path: str | Path) -> None:
         """Write network, optimiser and losses to a safetensors file, atomically."""
@@ -203,18 +192,8 @@ class HandStrengthTrainer:
         """
         tensors, metadata = _CHECKPOINT.read_tensors(path)
         trainer = cls(data, settings)
-        expected = trainer.describe()
-        for key in (
-            "architecture",
-            "augmented",
-            "independently",
-            "hits",
-            "scored_deadwood",
-            "seed",
-            "schedule",
-            "data",
-        ):
-            if metadata.get(key) != json.loads(json.dumps(expected[key])):
+        for key, value in trainer.describe().items():
+            if not key.endswith("losses") and metadata.get(key) != json.loads(json.dumps(value)):
                 raise TensorFileError(f"{path} is a checkpoint of another run: its {key} differs")
         try:
             groups = by_prefix(tensors)
@@ -234,7 +213,7 @@ def batch_of(
     other: np.ndarray | None = None,
     hits: str = HITS[0],
     scored_deadwood: bool = False,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[torch.Tensor, ...]:
     """Return (x, m, o, y) of these states, unpacked from the compact data.
 
     `own` and `other`, int64 (k,) or None, are the suit orders (indices of `suits.SUIT_ORDERS`) of x and
@@ -248,12 +227,7 @@ def batch_of(
         x = np.take_along_axis(x, CARD_ORDERS[own], axis=1)
     if other is not None:
         o = np.take_along_axis(o, CARD_ORDERS[other], axis=1)
-    return (
-        torch.from_numpy(x),
-        torch.from_numpy(macro),
-        torch.from_numpy(o),
-        torch.from_numpy(data.scores[rows]),
-    )
+    return tuple(map(torch.from_numpy, (x, macro, o, data.scores[rows])))
 
 
 def predict(
@@ -264,9 +238,8 @@ def predict(
     values = []
     with torch.no_grad():
         for first in range(0, len(rows), _EVALUATION_BATCH):
-            x, macro, o, _ = batch_of(
-                data, rows[first : first + _EVALUATION_BATCH], None, None, hits, scored_deadwood
-            )
+            part = rows[first : first + _EVALUATION_BATCH]
+            x, macro, o, _ = batch_of(data, part, None, None, hits, scored_deadwood)
             values.append(network(x, macro, o).numpy())
     return np.concatenate(values)
 
@@ -277,15 +250,14 @@ def train(
     *,
     checkpoint: str | Path | None = None,
     resume: bool = False,
-    progress: Callable[[int], object] | None = None,
+    progress: Progress = silent,
 ) -> HandStrengthTrainer:
     """Train to the end of the schedule, and write a checkpoint after each epoch if a file is given."""
     if resume:
         if checkpoint is None:
             raise ValueError("resume=True needs a checkpoint")
         trainer = HandStrengthTrainer.resume(checkpoint, data, settings)
-        if progress is not None:
-            progress(trainer.epoch * len(trainer.training))
+        progress(trainer.epoch * len(trainer.training))
     else:
         trainer = HandStrengthTrainer(data, settings)
     while not trainer.finished:
