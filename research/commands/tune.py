@@ -41,7 +41,7 @@ def tune_tonic(
     resume: Resume = False,
 ) -> None:
     """Search the increments of Tonic's estimator and its knock thresholds by turn."""
-    from gin_env.support.plots import check_picture
+    from gin_env.support.plots import check_picture, origin_line
     from research.recipes import tonic
 
     check_targets(csv, json, plot)
@@ -74,8 +74,9 @@ def tune_tonic(
                 say(f"{100 * candidate.mean_win_rate:7.2f} {rates}  {candidate.bot}", json)
         if result.head_to_head is not None:
             say(f"\n{result.head_to_head}", json)
+        origin = origin_line(f"{games:,} games a match", seed)
         write_outputs(
             (csv, None),  # written during the search
             (json, result.save),
-            (plot, lambda file: tonic.draw_trials(result, file)),
+            (plot, lambda file: tonic.draw_trials(result.trials, games, file, origin)),
         )

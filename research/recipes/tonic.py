@@ -34,8 +34,9 @@ from gin_env.matches.match_log import MatchLog
 from gin_env.matches.matches import MatchResult, check_games, play_match
 from gin_env.support.checks import check_integer
 from gin_env.support.files import write_csv, write_json
-from gin_env.support.plots import new_figure, origin_line, save_figure
+from gin_env.support.plots import new_figure, save_figure
 from gin_env.support.specs import format_value
+from research.recipes import Progress, silent
 
 if TYPE_CHECKING:
     import optuna
@@ -100,10 +101,6 @@ class Candidate:
         """Mean win rate over the opponents, which the search maximises."""
         return statistics.mean(self.win_rate(opponent) for opponent in self.won)
 
-    def fresh(self) -> Candidate:
-        """Return a candidate with the same bot and no games."""
-        return Candidate(self.bot, self.numbers)
-
 
 @dataclass
 class TuningResult:
@@ -161,7 +158,7 @@ class _Search:
     rules: Rules | None
     log: MatchLog | None
     trials_csv: str | Path | None
-    progress: Callable[[int], object] | None
+    progress: Progress
     trials: list[Candidate] = field(default_factory=list)
     """All trials so far, beginning with the start."""
 
@@ -177,12 +174,16 @@ class _Search:
         for opponent in self.players:
             candidate.add(opponent, self.match(candidate.bot, opponent, games, number))
 
-    def play_start(self, start: str) -> None:
-        """Play all matches of the first trial."""
-        self.trials.append(Candidate(start, {}))
+    def play_trial(self, trial: Candidate, ends: Callable[[int], bool] = lambda played: False) -> None:
+        """Play the matches of a trial until it `ends` with a number of them."""
+        self.trials.append(trial)
         for number in range(MATCHES):
-            self.play(self.trials[0], self.games, number)
-        self.end_trial()
+            self.play(trial, self.games, number)
+            if ends(number + 1):
+                break
+        if self.trials_csv is not None:
+            write_trials(self.trials, self.trials_csv)
+        self.progress(1)
 
     def try_numbers(self, trial: optuna.Trial) -> float:
         """Play a trial, and return its mean win rate. Raises TrialPruned if Optuna stops it early."""
@@ -195,37 +196,25 @@ class _Search:
             else:
                 numbers[name] = trial.suggest_float(name, least, most, step=0.05)
         candidate = Candidate(bot_name(numbers), numbers)
-        self.trials.append(candidate)
-        for number in range(MATCHES):
-            self.play(candidate, self.games, number)
-            trial.report(candidate.mean_win_rate, number + 1)
-            if trial.should_prune():
-                break
-        self.end_trial()
-        if number + 1 < MATCHES:
+
+        def ends(played: int) -> bool:
+            trial.report(candidate.mean_win_rate, played)
+            return trial.should_prune()
+
+        self.play_trial(candidate, ends)
+        if candidate.num_matches < MATCHES * len(self.players):
             raise optuna.TrialPruned
         return candidate.mean_win_rate
-
-    def end_trial(self) -> None:
-        """Write the trials so far and report one more."""
-        if self.trials_csv is not None:
-            write_trials(self.trials, self.trials_csv)
-        self.report()
-
-    def report(self) -> None:
-        """Report a trial or finalist as done."""
-        if self.progress is not None:
-            self.progress(1)
 
     def play_finals(self, finalists: int, games: int) -> list[Candidate]:
         """Play the start and the best trials on new decks, and return them, the best first."""
         start, *tried = self.trials
         longest = sorted(tried, key=lambda one: (one.num_matches, one.mean_win_rate), reverse=True)
         by_bot = {one.bot: one for one in longest[:finalists]}  # a combination may have been tried twice
-        final = [start.fresh(), *(one.fresh() for one in by_bot.values())]
+        final = [Candidate(one.bot, one.numbers) for one in (start, *by_bot.values())]
         for candidate in final:
             self.play(candidate, games, MATCHES)
-            self.report()
+            self.progress(1)
         return sorted(final, key=lambda one: one.mean_win_rate, reverse=True)
 
     def compare_with_start(self, best: Candidate, games: int) -> tuple[list[Candidate], MatchResult | None]:
@@ -234,9 +223,9 @@ class _Search:
         Return both, or the start alone if it is the best, and the match between them.
         """
         start, head_to_head = self.trials[0], None
-        verdict = [start.fresh()]
+        verdict = [Candidate(start.bot, {})]
         if best.bot != start.bot:
-            verdict.append(best.fresh())
+            verdict.append(Candidate(best.bot, best.numbers))
             head_to_head = self.match(best.bot, start.bot, games, MATCHES + 1)
         for candidate in verdict:
             self.play(candidate, games, MATCHES + 1)
@@ -254,7 +243,7 @@ def tune_tonic(
     final_games: int = 20_000,
     rules: Rules | None = None,
     trials_csv: str | Path | None = None,
-    progress: Callable[[int], object] | None = None,
+    progress: Progress = silent,
     log: MatchLog | None = None,
 ) -> TuningResult:
     """Search Tonic's numbers.
@@ -289,15 +278,12 @@ def tune_tonic(
         raise ValueError("name at least one opponent")
     players = {opponent: agents.resolve(opponent, programs=True) for opponent in opponents}
     search = _Search(players, games, seed, rules, log, trials_csv, progress)
-    search.play_start(start)
+    search.play_trial(Candidate(start, {}))
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    study = optuna.create_study(
-        direction="maximize",
-        sampler=optuna.samplers.TPESampler(
-            seed=seed, multivariate=True, n_startup_trials=max(trials // 4, 1)
-        ),
-        pruner=optuna.pruners.SuccessiveHalvingPruner(min_resource=1, reduction_factor=3),
-    )
+    startup = max(trials // 4, 1)
+    sampler = optuna.samplers.TPESampler(seed=seed, multivariate=True, n_startup_trials=startup)
+    pruner = optuna.pruners.SuccessiveHalvingPruner(min_resource=1, reduction_factor=3)
+    study = optuna.create_study(direction="maximize", sampler=sampler, pruner=pruner)
     study.optimize(search.try_numbers, n_trials=trials - 1)
     final = search.play_finals(finalists, final_games)
     verdict, head_to_head = search.compare_with_start(final[0], final_games)
@@ -315,22 +301,20 @@ def tune_tonic(
     return TuningResult(settings, search.trials, final, verdict, head_to_head)
 
 
-def draw_trials(result: TuningResult, path: str | Path, origin: str | None = None) -> None:
+def draw_trials(trials: Sequence[Candidate], games: int, path: str | Path, origin: str) -> None:
     """Draw each trial's mean win rate by each of the six numbers; the line is the first trial.
 
-    `origin` is the line at the foot; by default games, seed and release.
+    `games` is the number of games in a match, `origin` the line at the foot.
     """
     figure, panels = new_figure(9, 5, 2, 3, sharey=True)
-    trials = result.trials[1:]
+    start, *trials = trials
     rates = [100 * trial.mean_win_rate for trial in trials]
-    sizes = [trial.decided[next(iter(trial.decided))] / result.settings["games"] * 8 for trial in trials]
+    sizes = [trial.decided[next(iter(trial.decided))] / games * 8 for trial in trials]
     for axes, name in zip(panels.flat, RANGES, strict=True):
         axes.scatter([trial.numbers[name] for trial in trials], rates, s=sizes, alpha=0.6)
-        axes.axhline(100 * result.trials[0].mean_win_rate, color="black", linewidth=1)
+        axes.axhline(100 * start.mean_win_rate, color="black", linewidth=1)
         axes.set_xlabel(name)
     figure.supylabel("mean win rate (%)")
-    figure.suptitle(
-        "Trials of Tonic: larger points played more games; the line is the first one", fontsize=10
-    )
-    games, seed = result.settings["games"], result.settings.get("seed")
-    save_figure(figure, path, dpi=150, origin=origin or origin_line(f"{games:,} games a match", seed))
+    title = "Trials of Tonic: larger points played more games; the line is the first one"
+    figure.suptitle(title, fontsize=10)
+    save_figure(figure, path, dpi=150, origin=origin)

@@ -23,11 +23,7 @@ def draw_trials(rows: Sequence[Row], path: Path, origin: str) -> None:
     """
     trials = []
     for row in rows:
-        numbers = {key: row[key] for key in tonic.RANGES if row[key] is not None}
-        trial = tonic.Candidate(row["bot"], numbers)
-        for opponent in tonic.OPPONENTS:
-            decided = row["games"] // len(tonic.OPPONENTS)
-            trial.decided[opponent] = decided
-            trial.won[opponent] = round(row[f"won against {opponent}"] * decided / 100)
-        trials.append(trial)
-    tonic.draw_trials(tonic.TuningResult({"games": 2000}, trials, [], [], None), path, origin)
+        decided = row["games"] // len(tonic.OPPONENTS)
+        won = {one: round(row[f"won against {one}"] * decided / 100) for one in tonic.OPPONENTS}
+        trials.append(tonic.Candidate(row["bot"], row, won, dict.fromkeys(won, decided)))
+    tonic.draw_trials(trials, 2000, path, origin)
