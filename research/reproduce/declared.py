@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 from gin_env.agents import Agent
-from research.reproduce.experiment import Run, match_row
+from research.reproduce.experiment import Run, match_row, more_than
 from research.reproduce.tables import Row, cell_text, ordered, pivot, table, widest
 
 
@@ -19,10 +19,12 @@ class Matches:
 
     matches: Mapping[str, Sequence[str]] | Sequence[Row] = ()
     """Label -> [bot, opponent], or tables with ``bot``, ``opponent``, optionally ``games``, and what else the
-    row contains."""
+    row contains. With ``plain``, another bot, the row has the gain over it on the same decks."""
     bots: Mapping[str, str] | Sequence[str] = ()
     """Bots, or label -> bot: each plays each of the `opponents` but itself, before the `matches`."""
     opponents: Sequence[str] = ()
+    each: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    """Key -> values: each of the `matches` is played with all combinations. Its texts can name the keys."""
     block: int = 0
     """Number of games played and saved together, for slow bots; 0 for all games of a match."""
 
@@ -36,21 +38,35 @@ class Matches:
             if bot != opponent
         ]
         if not isinstance(self.matches, Mapping):
-            return [*rows, *self.matches]
+            return [*rows, *(filled(one, values) for one in self.matches for values in self.combinations())]
         each = self.matches.items()
         return rows + [{"label": label, "bot": bot, "opponent": opponent} for label, (bot, opponent) in each]
+
+    def combinations(self) -> list[Row]:
+        """Return the combinations of the values of `each`."""
+        return [dict(zip(self.each, values, strict=True)) for values in product(*self.each.values())]
 
     def measure(self, games: int, makes: Callable[[], Mapping[str, Agent]], run: Run) -> list[Row]:
         """Play the matches, of `games` games if they have no other number; `makes` is the experiment's."""
         made, rows = makes(), []
         for one in run.some(self.rows(), 1) if self.block else self.rows():
+            plain = one.get("plain")
+            one = {key: value for key, value in one.items() if key != "plain"}
             a, b = (made.get(bot, bot) for bot in (one["bot"], one["opponent"]))
             size = one.get("games", games)
             if self.block:
                 run.used(a, b)
             match = run.match_in_blocks(a, b, size, self.block) if self.block else run.match(a, b, size)
             rows.append(match_row(match, **one))
+            if plain:
+                rows[-1] |= more_than(match, run.match(made.get(plain, plain), b, size))
         return rows
+
+
+def filled(row: Row, values: Row) -> Row:
+    """Return a row with more values; with any, its texts are format texts that can name them."""
+    row = row | values
+    return {key: one.format_map(row) if values and isinstance(one, str) else one for key, one in row.items()}
 
 
 @dataclass(frozen=True, kw_only=True)

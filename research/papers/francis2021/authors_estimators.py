@@ -34,14 +34,7 @@ from gin_env.game.cards import NUM_CARDS, card_columns
 from gin_env.observations.views import PlayerView
 from gin_env.training.estimators.metrics import METRICS, measure
 from gin_env.training.estimators.positions import HANDS_PER_BATCH, Positions, after_turns
-from research.papers.francis2021.authors_files import (
-    CNN,
-    DENSE,
-    REPOSITORY_003,
-    AuthorsDense,
-    authors_cnn,
-    read_keras,
-)
+from research.papers.francis2021 import authors_files
 from research.reproduce.experiment import Run
 from research.reproduce.tables import Row, markdown
 from research.reproduce.verdicts import marked
@@ -160,9 +153,7 @@ def completed_turns(hands: int, seed: int) -> Iterator[tuple[Positions, np.ndarr
     for first in range(0, hands, HANDS_PER_BATCH):
         size = min(HANDS_PER_BATCH, hands - first)
         games = Games(size, episode="hand")
-        games.start(
-            games.everyone, np.full(size, seed, np.uint64), np.arange(first, first + size, dtype=np.uint64)
-        )
+        games.start(seed=seed, episodes=np.arange(first, first + size, dtype=np.uint64))
         running = games.everyone
         while len(running):
             actions = np.asarray(bot.act(games.views(running)), np.int64)
@@ -189,14 +180,8 @@ def trained(run: Run, name: str, share: float) -> Any:
     if not path.exists():
         watched, rounds = run.size(HANDS_WATCHED, 400), run.size(30, 5)
         run.say(f"training {name} on {watched:,} hands")
-        course = replace(
-            COURSES[name],
-            rounds=rounds,
-            hands=watched // rounds,
-            validation_hands=run.size(1000, 50),
-            share=share,
-            all_cards=True,
-        )
+        course = replace(COURSES[name], rounds=rounds, hands=watched // rounds, share=share, all_cards=True)
+        course = replace(course, validation_hands=run.size(1000, 50))
         network = train_network(name, seed=run.seed + 1, course=course)
         run.say(str(network))
         network.save(path)
@@ -205,10 +190,11 @@ def trained(run: Run, name: str, share: float) -> Any:
 
 def measure_scoring(run: Run) -> list[Row]:
     """Measure the means by turn, and the differences of the estimators that the sentences compare."""
-    folder = run.checkout(REPOSITORY_003, DENSE)
+    theirs = authors_files
+    folder = run.checkout(theirs.REPOSITORY_003, theirs.DENSE)
     networks: list[Estimator] = [
-        RawDense("their nn", AuthorsDense(read_keras(folder / DENSE))),
-        RawCnn("their cnn", authors_cnn(read_keras(folder / CNN)), authors=True),
+        RawDense("their nn", theirs.AuthorsDense(theirs.read_keras(folder / theirs.DENSE))),
+        RawCnn("their cnn", theirs.authors_cnn(theirs.read_keras(folder / theirs.CNN)), authors=True),
         RawDense("our nn", trained(run, "nn", 0.3)),
         RawCnn("our cnn", trained(run, "shankar-cnn", 0.1)),
     ]
@@ -240,18 +226,18 @@ def measure_scoring(run: Run) -> list[Row]:
         for turn in played
     ]
     last = int((2 * hands >= (1 if run.quick else SAMPLES)).nonzero()[0].max())
-    count = hands[1 : last + 1, None, None]
-    means = differences[1 : last + 1] / count
-    errors = np.sqrt((squares[1 : last + 1] / count - means**2).clip(0) / (count - 1).clip(1))
+    counted = slice(1, last + 1)
+    count = hands[counted, None, None]
+    levels, means = sums[counted] / count, differences[counted] / count
+    errors = np.sqrt((squares[counted] / count - means**2).clip(0) / (count - 1).clip(1))
     for number, (scoring, (one, other)) in enumerate(COMPARED):
         for column, metric in enumerate(SCORED):
             row: Row = {"of": "differences", "scoring": scoring.title, "metric": metric}
             row |= {"pair": [one, other], "turns": last} | ({"quick": True} if run.quick else {})
-            row |= {
-                "means": (sums[1 : last + 1, compared[number, 1], column] / count[:, 0, 0]).round(5).tolist()
-            }
-            row |= {"differences": means[:, number, column].round(6).tolist()}
-            rows.append(row | {"standard_errors": errors[:, number, column].round(7).tolist()})
+            row["means"] = levels[:, compared[number, 1], column].round(5).tolist()
+            row["differences"] = means[:, number, column].round(6).tolist()
+            row["standard_errors"] = errors[:, number, column].round(7).tolist()
+            rows.append(row)
     return rows
 
 
@@ -276,11 +262,11 @@ def scores(
 
 def means_by_turn(rows: Sequence[Row]) -> list[Row]:
     """Return the means after turns with 1,000 samples or more, as the authors scored them and as we do."""
+    roles = {"network": "dense network", "bayes": "Bayes", "cnn": "CNN"}
     return [
-        row
-        | {"scoring": scoring.title, "role": {"network": "dense network", "cnn": "CNN"}.get(role, "Bayes")}
+        row | {"scoring": scoring.title, "role": text}
         for scoring in (SCORINGS[0], SCORINGS[-1])
-        for role in ("network", "bayes", "cnn")
+        for role, text in roles.items()
         for row in rows
         if row.get("estimator") == getattr(scoring, role) and row["samples"] >= 1000
     ]
@@ -327,12 +313,11 @@ def verdict(sentence: Sentence, rows: Sequence[Row], scoring: str) -> str:
 
 def strip(rows: Sequence[Row], scoring: str, metric: str) -> str:
     """Return a sign for each turn: that of the estimator ahead of both others, ``·`` if none surely is."""
-    text = None
-    for one, sign in SIGNS.items():
-        ahead = [leads(rows, scoring, metric, one, other)[1] < 0 for other in SIGNS if other != one]
-        text = np.full(len(ahead[0]), "·") if text is None else text
-        text[np.all(ahead, axis=0)] = sign
-    return "".join(text if text is not None else [])
+    ahead = [
+        np.all([leads(rows, scoring, metric, one, other)[1] < 0 for other in SIGNS if other != one], axis=0)
+        for one in SIGNS
+    ]
+    return "".join(np.select(ahead, list(SIGNS.values()), "·"))
 
 
 def verdicts_table(rows: Sequence[Row]) -> str:
@@ -342,14 +327,11 @@ def verdicts_table(rows: Sequence[Row]) -> str:
         [one.figure, one.text, *(verdict(one, found, scoring.title) for scoring in SCORINGS)]
         for one in SENTENCES
     ]
+    first = SCORINGS[0].title
     leaders = [
-        [2 + SCORED.index(metric), metric.replace("_", " "), f"`{strip(found, scoring.title, metric)}`"]
-        for scoring in SCORINGS[:1]
-        for metric in SCORED
+        [figure, metric.replace("_", " "), f"`{strip(found, first, metric)}`"]
+        for figure, metric in enumerate(SCORED, 2)
     ]
-    return "\n\n".join(
-        [
-            markdown(["figure", "leads", f"{SCORINGS[0].title}, turn 1 to {found[0]['turns']}"], leaders),
-            markdown(["figure", "the paper says", *(scoring.title for scoring in SCORINGS)], lines),
-        ]
-    )
+    table_of_leaders = markdown(["figure", "leads", f"{first}, turn 1 to {found[0]['turns']}"], leaders)
+    header = ["figure", "the paper says", *(scoring.title for scoring in SCORINGS)]
+    return f"{table_of_leaders}\n\n{markdown(header, lines)}"

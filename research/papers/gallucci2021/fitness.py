@@ -106,11 +106,6 @@ def value_or_games_won(row: Row) -> str:
 
 # --- An early knock -----------------------------------------------------------------------------------
 
-CURVES = (
-    "against V4", "against `simple`", "threshold alone, against V4", "threshold alone, against `simple`",
-    "V4 against `simple` with the threshold",
-)  # fmt: skip
-
 
 def without_knocks(trained: StrategyTable) -> StrategyTable:
     """Return a copy of a table that never knocks. V4 still knocks with gin, without consulting the table."""
@@ -130,25 +125,6 @@ def bots_that_knock_at() -> dict[str, FitnessCfrBot]:
         for limit in THRESHOLDS
     )
     return by_name(bots)
-
-
-def measure_early_knock(run: Run) -> list[Row]:
-    """Measure V4 with a knock threshold of its own, in two readings, and against one of its opponent."""
-    made = bots_that_knock_at()
-    rows = []
-    for limit in run.some(THRESHOLDS):
-        added = f"{V4}:early_knock={limit}"
-        alone = made[f"{V4} that knocks at {limit} only"]
-        pairs: list[tuple[str | Agent, str]] = [
-            (added, V4),
-            (added, "simple"),
-            (alone, V4),
-            (alone, "simple"),
-            (V4, f"simple:knock_at={limit}"),
-        ]
-        for curve, pair in zip(CURVES, pairs, strict=True):
-            rows.append(run.row(*pair, 20_000, curve=curve, threshold=limit))
-    return rows
 
 
 # --- Between the stages -------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ discards for the least deadwood. Desired cards are kept only in some turns.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -59,22 +59,11 @@ def clues(view: PlayerView) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     )
 
 
-class KnockTable:
-    """Frequencies of a knock in the opponent's next turn, by `clues`.
+class KnockTable(NamedTuple):
+    """Frequencies of a knock in the opponent's next turn, by turn and by `clues` (shape `_CELLS`)."""
 
-    Parameters
-    ----------
-    knocks, positions : numbers by cell, shape `_CELLS`.
-    """
-
-    def __init__(self, knocks: np.ndarray, positions: np.ndarray) -> None:
-        by_turn = (knocks.sum(axis=(1, 2)) + 1) / (positions.sum(axis=(1, 2)) + 10)
-        self.by_turn = by_turn
-        self.chances = (knocks + _PRIOR * by_turn[:, None, None]) / (positions + _PRIOR)
-
-    def predict(self, view: PlayerView) -> np.ndarray:
-        """Return the chance of a knock in each opponent's next turn, float64 (n,)."""
-        return self.chances[clues(view)]
+    by_turn: np.ndarray
+    chances: np.ndarray
 
 
 def watched_positions(opponent: str, hands: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -114,7 +103,8 @@ def watch(opponent: str, hands: int, seed: int) -> KnockTable:
     positions, knocks = np.zeros(_CELLS), np.zeros(_CELLS)
     np.add.at(positions, tuple(cells.T), 1)
     np.add.at(knocks, tuple(cells[knocked].T), 1)
-    return KnockTable(knocks, positions)
+    by_turn = (knocks.sum(axis=(1, 2)) + 1) / (positions.sum(axis=(1, 2)) + 10)
+    return KnockTable(by_turn, (knocks + _PRIOR * by_turn[:, None, None]) / (positions + _PRIOR))
 
 
 class DepthTonicBot(TonicBot):
@@ -125,7 +115,7 @@ class DepthTonicBot(TonicBot):
     desired_turns : first and last turn in which cards that the opponent desires are kept.
     table, expects_at : the table, and the chance of a knock from which the bot discards for the least
         deadwood. Without a table it never does.
-    parameters : parameters of `TonicBot`, except `break_pairs` and `filtered_fallback`.
+    parameters : parameters of `TonicBot`; `break_pairs` and `filtered_fallback` do nothing here.
     """
 
     def __init__(
@@ -143,7 +133,7 @@ class DepthTonicBot(TonicBot):
         actions = np.empty(len(view), np.int64)
         expected = np.zeros(len(view), np.bool_)
         if self.table is not None:
-            expected = self.table.predict(view) >= self.expects_at
+            expected = self.table.chances[clues(view)] >= self.expects_at
         _act(view.array, self._parameters, *self.desired_turns, expected, actions)
         return actions
 
@@ -175,14 +165,7 @@ TURNS = {
 GAMES = 20_000
 WATCHED = 20_000
 """Number of hands for a table, and for the test of its predictions."""
-
-
-PARAMETERS = {
-    key: value
-    for key, value in PAPER_BOTS[TONIC].parameters.items()
-    if key not in ("break_pairs", "filtered_fallback")
-}
-"""The parameters of the paper's Tonic, except those that its filters here do not have."""
+PARAMETERS = PAPER_BOTS[TONIC].parameters
 
 
 def bot_name(kind: str, label: str, opponent: str) -> str:
@@ -230,9 +213,7 @@ def predictions(table: KnockTable, cells: np.ndarray, knocked: np.ndarray) -> Ro
         "by_turn": table.by_turn[cells[:, 0]],
         "by_clues": table.chances[tuple(cells.T)],
     }
-    losses = {
-        name: float(-np.log(np.where(knocked, chance, 1 - chance)).mean()) for name, chance in chances.items()
-    }
-    return {"positions": len(cells), "knocks": round(100 * share, 2)} | {
-        name: round(loss, 4) for name, loss in losses.items()
-    }
+    row: Row = {"positions": len(cells), "knocks": round(100 * share, 2)}
+    for name, chance in chances.items():
+        row[name] = round(float(-np.log(np.where(knocked, chance, 1 - chance)).mean()), 4)
+    return row

@@ -34,7 +34,7 @@ from gin_env.game.melds import best_set_cards, least_deadwood_discards, run_card
 from gin_env.game.state import DISCARD
 from gin_env.observations.views import PlayerView
 from gin_env.support.compilation import kernel
-from research.reproduce.experiment import TONIC, Run, by_name, gain_row, named
+from research.reproduce.experiment import TONIC, by_name, named
 from research.reproduce.tables import Row, interval
 
 PAIRS, RUNS, DESIRED = 0, 1, 2
@@ -136,7 +136,6 @@ VARIANTS: dict[str, tuple[tuple[str, ...], bool]] = {
     **{f"one by one: {', '.join(order)}": (order, True) for order in permutations(ALL)},
 }
 """Label -> (filters, one by one)."""
-FILTER_GAMES = 100_000
 
 
 def filtered_bots() -> dict[str, FilteredTonicBot]:
@@ -147,22 +146,6 @@ def filtered_bots() -> dict[str, FilteredTonicBot]:
         for label, (filters, one_by_one) in VARIANTS.items()
     )
     return by_name(bots)
-
-
-def measure_filters(run: Run) -> list[Row]:
-    """Measure each variant of both Tonics against Simple, and its difference from the paper's filters.
-
-    Variants are compared on the same decks.
-    """
-    rows = []
-    bots = filtered_bots()
-    for base in BASES:
-        matches = {}
-        for label in VARIANTS:
-            matches[label] = run.match(bots[f"{base}, filters: {label}"], "simple", FILTER_GAMES)
-            plain = matches[TOGETHER]
-            rows.append(gain_row(matches[label], plain, base=base, filters=label))
-    return rows
 
 
 def gain_over_all(row: Row) -> str:
@@ -181,8 +164,6 @@ PROPOSALS: dict[str, dict[str, Any]] = {
 }
 PLAIN = {base: base if base == TONIC else f"{base} (numbers written out)" for base in BASES}
 """The name of each Tonic without proposals."""
-PROPOSAL_OPPONENTS = ("simple", "simple:knock_at=4", "simple-variable-paper")
-PROPOSAL_GAMES = 100_000
 
 
 def proposal_bots() -> dict[str, TonicBot]:
@@ -195,16 +176,3 @@ def proposal_bots() -> dict[str, TonicBot]:
             for label, changed in PROPOSALS.items()
         ]
     return by_name(bots)
-
-
-def measure_proposals(run: Run) -> list[Row]:
-    """Measure how each proposal changes the win rate, on the same decks as without it."""
-    rows: list[Row] = []
-    bots = proposal_bots()
-    for base in BASES:
-        for opponent in PROPOSAL_OPPONENTS:
-            without = run.match(bots[PLAIN[base]], opponent, PROPOSAL_GAMES)
-            for label in PROPOSALS:
-                match = run.match(bots[f"{base} with {label}"], opponent, PROPOSAL_GAMES)
-                rows.append(gain_row(match, without, base=base, proposal=label))
-    return rows

@@ -10,6 +10,7 @@ file, place and length of a tensor. Compressed indexes are refused; TensorFlow w
 from __future__ import annotations
 
 import struct
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +33,8 @@ def read_checkpoint(prefix: str | Path) -> dict[str, np.ndarray]:
         shards = _fields(entries.pop(b"")).get(1, [1])[0]
         return _tensors(prefix, entries, shards)
     except (IndexError, KeyError, struct.error, UnicodeDecodeError) as error:
-        raise ValueError(
-            f"{prefix}.index must be the index of a TensorFlow checkpoint ({error!r})"
-        ) from error
+        what = f"{prefix}.index must be the index of a TensorFlow checkpoint"
+        raise ValueError(f"{what} ({error!r})") from error
 
 
 def _tensors(prefix: str | Path, entries: dict[bytes, bytes], shards: int) -> dict[str, np.ndarray]:
@@ -62,15 +62,11 @@ def _entries(index: bytes) -> dict[bytes, bytes]:
     footer = index[-_FOOTER:]
     if footer[-8:] != _MAGIC:
         raise ValueError("the index of a TensorFlow checkpoint must end with the mark of a LevelDB table")
-    place = 0
-    handle = []
-    for _ in range(4):  # offset and size of two blocks; the second lists the blocks of data
-        number, place = _varint(footer, place)
-        handle.append(number)
+    handle = BytesIO(footer)
+    _skipped, _size, offset, size = (_varint(handle) for _ in range(4))  # of two blocks
     entries: dict[bytes, bytes] = {}
-    for value in _block(index, *handle[2:]).values():
-        offset, place = _varint(value, 0)
-        entries |= _block(index, offset, _varint(value, place)[0])
+    for value in map(BytesIO, _block(index, offset, size).values()):  # the second lists the blocks of data
+        entries |= _block(index, _varint(value), _varint(value))
     return entries
 
 
@@ -80,47 +76,36 @@ def _block(index: bytes, offset: int, size: int) -> dict[bytes, bytes]:
         raise ValueError("the index of a TensorFlow checkpoint must not be compressed")
     block = index[offset : offset + size]
     (num_restarts,) = struct.unpack("<I", block[-4:])
-    end = size - 4 - 4 * num_restarts
-    place, key = 0, b""
-    entries = {}
-    while place < end:
-        shared, place = _varint(block, place)
-        fresh, place = _varint(block, place)
-        length, place = _varint(block, place)
-        key = key[:shared] + block[place : place + fresh]
-        place += fresh
-        entries[key] = block[place : place + length]
-        place += length
+    stream, key, entries = BytesIO(block), b"", {}
+    while stream.tell() < size - 4 - 4 * num_restarts:
+        shared, fresh, length = (_varint(stream) for _ in range(3))
+        key = key[:shared] + stream.read(fresh)
+        entries[key] = stream.read(length)
     return entries
 
 
 def _fields(message: bytes) -> dict[int, list[Any]]:
     """Fields of a protocol buffer by number: integers, or bytes of whatever has a length."""
     fields: dict[int, list[Any]] = {}
-    place = 0
-    while place < len(message):
-        tag, place = _varint(message, place)
+    stream = BytesIO(message)
+    while stream.tell() < len(message):
+        tag = _varint(stream)
         kind = tag & 7
         value: int | bytes
         if kind == 0:
-            value, place = _varint(message, place)
+            value = _varint(stream)
         else:
-            length = {1: 8, 5: 4}.get(kind)
-            if length is None:
-                length, place = _varint(message, place)
-            value = message[place : place + length]
-            place += length
+            value = stream.read({1: 8, 5: 4}.get(kind) or _varint(stream))
         fields.setdefault(tag >> 3, []).append(value)
     return fields
 
 
-def _varint(data: bytes, place: int) -> tuple[int, int]:
-    """Return a number and the place after it: seven bits per byte, the lowest first."""
+def _varint(stream: BytesIO) -> int:
+    """Read a number: seven bits per byte, the lowest first."""
     number = shift = 0
     while True:
-        byte = data[place]
-        place += 1
+        byte = stream.read(1)[0]
         number |= (byte & 127) << shift
         shift += 7
         if byte < 128:
-            return number, place
+            return number

@@ -7,6 +7,7 @@ them.
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -41,34 +42,11 @@ class Recipe:
     """How to augment (see `trainer.HandStrengthSettings`)."""
 
 
-_PAPER = ("mlp", "mlp-i", "dual-inception")
-TABLE_1: dict[str, Recipe] = {
-    **{
-        f"{architecture}-{data_set}": Recipe(architecture, data_set)
-        for data_set in ("simple", "random-16", "random-256")
-        for architecture in _PAPER
-    },
-    **{f"{kind}-simple-all-stages": Recipe(kind, "simple", stages="all") for kind in _PAPER},
-    "dual-inception-random-16-augmented": Recipe("dual-inception", "random-16", augmented=True),
-    "dual-inception-16-random-16-augmented": Recipe("dual-inception-16", "random-16", augmented=True),
-    "card-messages-random-16": Recipe("card-messages", "random-16"),
-    "card-messages-random-256": Recipe("card-messages", "random-256"),
-    "dual-inception-flat-monte-carlo-256": Recipe("dual-inception", "flat-monte-carlo-256"),
-}
-"""The rows of the paper's Table 1, and three networks of ours."""
-CONTROLS: dict[str, Recipe] = {
-    "macro-only-random-16": Recipe("macro-only", "random-16"),
-    "macro-only-random-256": Recipe("macro-only", "random-256"),
-    "dual-inception-mixed-random-16": Recipe("dual-inception-mixed", "random-16"),
-    "dual-inception-mixed-random-256": Recipe("dual-inception-mixed", "random-256"),
-    "dual-inception-random-16-augmented-independently": Recipe(
-        "dual-inception", "random-16", augmented=True, independently=True
-    ),
-    "dual-inception-16-random-16-augmented-independently": Recipe(
-        "dual-inception-16", "random-16", augmented=True, independently=True
-    ),
-}
-"""Controls: networks without cards or with mixed neighbourhoods, and augmentation by the paper's count."""
+_DATA = tomllib.loads(Path(__file__).with_name("recipes.toml").read_text(encoding="utf-8"))
+TABLE_1, CONTROLS = (
+    {name: Recipe(**one) for name, one in _DATA[part].items()} for part in ("table_1", "controls")
+)
+"""The rows of the paper's Table 1 with three networks of ours, and controls."""
 RECIPES = TABLE_1 | CONTROLS
 
 
