@@ -16,6 +16,7 @@ This is the rollout of Tesauro and Galperin ("On-line policy improvement using M
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -105,24 +106,36 @@ def collect_block(policy: str, seed: int, block: int, size: int = BLOCK) -> np.n
     return positions
 
 
-def _describe_block(policy: str, seed: int, block: int) -> dict[str, Any]:
-    files = hash_files(str(file_of_policy(policy)))  # without the gains of `policy`, which play no part
-    return {"policy": policy, "files": files, "seed": seed, "block": block}
+@dataclass(frozen=True)
+class Blocks:
+    """The blocks of one policy and seed, in files of a folder."""
 
+    folder: Path
+    policy: str
+    seed: int
 
-def write_block(path: Path, positions: np.ndarray, policy: str, seed: int, block: int) -> None:
-    """Write a block of positions to a file."""
-    arrays = {"positions": positions.view(np.uint8).reshape(len(positions), -1)}
-    FORMAT.write(path, arrays, _describe_block(policy, seed, block))
+    def path(self, block: int) -> Path:
+        """Return the file of a block."""
+        return self.folder / f"block-{block}.npz"
 
+    def describe(self, block: int) -> dict[str, Any]:
+        """Return the metadata of a block."""
+        files = hash_files(str(file_of_policy(self.policy)))  # without the gains, which play no part
+        return {"policy": self.policy, "files": files, "seed": self.seed, "block": block}
 
-def read_block(path: Path, policy: str, seed: int, block: int) -> np.ndarray:
-    """Return the positions in a file. Raises ArrayFileError for another block or another policy's."""
-    arrays, metadata = FORMAT.read(path)
-    expected = _describe_block(policy, seed, block)
-    if {name: metadata[name] for name in expected} != expected:
-        raise ArrayFileError(f"{path} is another block: {metadata}, not {expected}; use another folder")
-    return arrays["positions"].view(POSITION)[:, 0]
+    def write(self, block: int, positions: np.ndarray) -> None:
+        """Write a block of positions to its file."""
+        arrays = {"positions": positions.view(np.uint8).reshape(len(positions), -1)}
+        FORMAT.write(self.path(block), arrays, self.describe(block))
+
+    def read(self, block: int) -> np.ndarray:
+        """Return the positions of a block. Raises ArrayFileError for another block or another policy's."""
+        arrays, metadata = FORMAT.read(self.path(block))
+        expected = self.describe(block)
+        if {name: metadata[name] for name in expected} != expected:
+            what = f"{self.path(block)} is another block: {metadata}, not {expected}"
+            raise ArrayFileError(f"{what}; use another folder")
+        return arrays["positions"].view(POSITION)[:, 0]
 
 
 @kernel

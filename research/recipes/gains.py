@@ -29,7 +29,7 @@ from gin_env.support.compilation import kernel
 from gin_env.support.threads import torch_threads
 from gin_env.support.workers import Workers
 from research.recipes import Progress, provenance, silent
-from research.recipes.action_values import collect_block, read_block, view_records, write_block
+from research.recipes.action_values import Blocks, collect_block, view_records
 
 import torch  # isort: skip
 from torch.nn import functional  # isort: skip
@@ -86,7 +86,7 @@ def train_gains(
     """
     check_integer("blocks", blocks, 2, 1 << 20)
     folder.mkdir(parents=True, exist_ok=True)
-    source = _Blocks(folder, policy, check_seed(seed))
+    source = Blocks(folder, policy, check_seed(seed))
     missing = []
     for block in range(blocks):
         if source.path(block).exists():
@@ -110,29 +110,12 @@ def train_gains(
     return TrainedGains(network, about | provenance(command, seed, [policy], torch))
 
 
-@dataclass(frozen=True)
-class _Blocks:
-    """The blocks of one policy and seed, in files."""
-
-    folder: Path
-    policy: str
-    seed: int
-
-    def path(self, block: int) -> Path:
-        return self.folder / f"block-{block}.npz"
-
-    def read(self, block: int) -> np.ndarray:
-        """Return the positions of a block."""
-        return read_block(self.path(block), self.policy, self.seed, block)
-
-
-def _make_block(task: tuple[_Blocks, int]) -> None:
+def _make_block(task: tuple[Blocks, int]) -> None:
     source, block = task
-    positions = collect_block(source.policy, source.seed, block)
-    write_block(source.path(block), positions, source.policy, source.seed, block)
+    source.write(block, collect_block(source.policy, source.seed, block))
 
 
-def _train(source: _Blocks, blocks: list[int], progress: Progress) -> tuple[GainNetwork, int]:
+def _train(source: Blocks, blocks: list[int], progress: Progress) -> tuple[GainNetwork, int]:
     """Return the network and the number of discards that it has learned from."""
     network = GainNetwork()
     optimizer = torch.optim.AdamW(network.parameters(), LEARNING_RATE, weight_decay=0)
@@ -203,7 +186,7 @@ def _differences(values: torch.Tensor, tried: torch.Tensor) -> torch.Tensor:
     return (values - mean) * tried
 
 
-def _evaluate(network: GainNetwork, source: _Blocks, blocks: list[int]) -> dict[str, float]:
+def _evaluate(network: GainNetwork, source: Blocks, blocks: list[int]) -> dict[str, float]:
     """Return how much the network's choices gain over the policy's in these blocks, in percentage points.
 
     The error counts discards as independent, though some are of the same hand.

@@ -60,12 +60,13 @@ def test_equal_arguments_give_equal_blocks(block):
 
 def test_block_names_the_network_that_plays_and_no_gains(tmp_path):
     positions = np.zeros(3, POSITION)
-    action_values.write_block(tmp_path / "block.npz", positions, "policy", 1, 0)
-    assert len(action_values.read_block(tmp_path / "block.npz", "policy", 1, 0)) == 3
-    files = action_values.FORMAT.read(tmp_path / "block.npz")[1]["files"]
+    blocks = action_values.Blocks(tmp_path, "policy", 1)
+    blocks.write(0, positions)
+    assert len(blocks.read(0)) == 3
+    files = action_values.FORMAT.read(tmp_path / "block-0.npz")[1]["files"]
     assert list(files) == ["agents/data/policy.safetensors"]
     with pytest.raises(ArrayFileError, match="is another block"):
-        action_values.read_block(tmp_path / "block.npz", "policy-1", 1, 0)
+        action_values.Blocks(tmp_path, "policy-1", 1).read(0)
 
 
 def test_tried_actions_are_the_most_probable(block):
@@ -200,7 +201,7 @@ def test_training_repeats_and_resumes(small, tmp_path):
     assert sum(reported) == (1 + gains.EPOCHS) * 4
     made = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "blocks").iterdir()}
     assert len(made) == 4
-    third = action_values.read_block(tmp_path / "blocks" / "block-3.npz", "policy", 1, 3)
+    third = action_values.Blocks(tmp_path / "blocks", "policy", 1).read(3)
     assert (third == collect_block("policy", 1, 3, size=400)).all()
     (tmp_path / "blocks" / "block-2.npz").unlink()
     again = train_gains(tmp_path / "blocks", 4, workers=Workers(1))
@@ -247,7 +248,7 @@ def test_reported_gain_is_that_of_the_held_out_blocks(small, tmp_path, monkeypat
     predictor, gained = GainPredictor(tmp_path / "gains.safetensors"), []
     changed: list[bool] = []
     for number in (0, 2):
-        positions = action_values.read_block(tmp_path / f"block-{number}.npz", "policy", 1, number)
+        positions = action_values.Blocks(tmp_path, "policy", 1).read(number)
         predicted = predictor(views_of(positions), tried_in(positions))
         predicted[:, 0] += gains.MARGIN
         values, chosen = 100 * positions["values"].astype(np.float64), predicted.argmax(axis=1)
@@ -267,7 +268,7 @@ def test_command_writes_a_network_that_plays(small, tmp_path):
     result = CliRunner().invoke(app, ["train", "gains", str(path), *data])
     assert result.exit_code == 0, result.output
     assert "percentage points" in result.output
-    assert action_values.read_block(tmp_path / "blocks" / "block-1.npz", "policy", 4, 1).size == 400
+    assert action_values.Blocks(tmp_path / "blocks", "policy", 4).read(1).size == 400
     match = ["match", f"policy:gains={path}", "random", "--games", "4", "--seed", "1"]
     result = CliRunner().invoke(cli.app, [*match, "--json", str(tmp_path / "match.json")])
     assert result.exit_code == 0, result.output

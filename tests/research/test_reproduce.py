@@ -527,7 +527,8 @@ def test_shapley_values_sum_to_the_total_difference():
         subset: match_result(("a", "b"), [(int(won), 2 - int(won), 1, 1) for won in rng.integers(0, 3, 200)])
         for subset in fitness.SUBSETS
     }
-    values = [fitness.shapley_value(factor, matches) for factor in fitness.FACTORS]
+    rows = [fitness.shapley_row(factor, matches) for factor in fitness.FACTORS]
+    values = [(row["value"], row["low"], row["high"]) for row in rows]
     none, everything = (
         100 * matches[subset].win_rate for subset in (fitness.SUBSETS[0], fitness.SUBSETS[-1])
     )
@@ -537,13 +538,15 @@ def test_shapley_values_sum_to_the_total_difference():
     factor, everything = fitness.FACTORS[0], fitness.SUBSETS[-1]
     even = match_result(("a", "b"), [(won, 2 - won, 1, 1) for won in [0, 1, 2] * 20])
     same = dict.fromkeys(fitness.SUBSETS, even)
-    assert fitness.shapley_value(factor, same) == pytest.approx((0, 0, 0))
-    counts = fitness.contribution_counts(factor, matches)
+    none_gained = fitness.shapley_row(factor, same)
+    assert (none_gained["value"], none_gained["low"], none_gained["high"]) == pytest.approx((0, 0, 0))
+    counts = rows[0]["deals"]
     assert sum(counts) == 200
     recomputed = 100 * interval_of_counts(counts)
     assert recomputed == pytest.approx(values[0][1:], abs=1e-3)
     better = match_result(("a", "b"), [(won, 2 - won, 1, 1) for won in [0, 1, 2, 1, 1, 2] * 10])
-    value, low, high = fitness.shapley_value(factor, same | {everything: better})
+    row = fitness.shapley_row(factor, same | {everything: better})
+    value, low, high = row["value"], row["low"], row["high"]
     assert value == pytest.approx(100 / 4 * (better.win_rate - 0.5), abs=1e-3)
     more_each = np.array([0, 0, 0, 1, 0, 0] * 10) / 2  # win rate per deal of two games
     assert high - low == pytest.approx(100 / 4 * 2 * 2.0010 * more_each.std(ddof=1) / np.sqrt(60), rel=1e-3)

@@ -62,9 +62,9 @@ class StyleChangingBot:
         """See `Agent.act`."""
         changed = view.array["public"]["hand_number"] >= self.hands
         actions = np.empty(len(view), np.int64)
-        for bot, mine in ((self.first, np.flatnonzero(~changed)), (self.then, np.flatnonzero(changed))):
-            if len(mine):
-                actions[mine] = bot.act(view[mine])
+        for bot, now in ((self.first, ~changed), (self.then, changed)):
+            if now.any():
+                actions[now] = bot.act(view[now])
         return actions
 
 
@@ -176,21 +176,15 @@ def adaptive_row(label: str, opponent: str, played: dict[str, dict[str, Any]]) -
     """Return a player's row; with a memory also its gain in games won over no memory, on the same decks."""
     wins, decided = (np.array(played[label][key]) for key in ("wins", "decided"))
     low, high = win_rate_interval(wins, decided)
-    row: Row = {
-        "player": label,
-        "opponent": opponent,
-        "games": 2 * len(wins),
-        "won": percent(wins.sum() / max(decided.sum(), 1)),
-        "low": percent(low),
-        "high": percent(high),
-        "deals": counts_of_wins((wins, decided)),
-    }
+    won = wins.sum() / max(decided.sum(), 1)
+    row: Row = {"player": label, "opponent": opponent, "games": 2 * len(wins), "won": percent(won)}
+    row |= {"low": percent(low), "high": percent(high), "deals": counts_of_wins((wins, decided))}
     for part, (total, count) in zip(("before", "after"), played[label]["losses"], strict=True):
         row[f"log_loss_{part}"] = round(total / count, 5) if count else None
     without = played.get(label.replace(", memory", ", no memory")) if ", memory" in label else None
     if without is not None:
         others = np.array(without["wins"]), np.array(without["decided"])
         low, high = win_rate_difference_interval((wins, decided), others)
-        more = wins.sum() / max(decided.sum(), 1) - others[0].sum() / max(others[1].sum(), 1)
+        more = won - others[0].sum() / max(others[1].sum(), 1)
         row |= more_won(more, low, high, counts_of_wins((wins, decided), others))
     return row

@@ -69,8 +69,8 @@ def estimator(row: Row) -> str:
 def with_gains(rows: Sequence[Row]) -> list[Row]:
     """Return the rows by seed; those of other estimators have their gain over `uniform`."""
     plain = {row["seed"]: row["won"] for row in rows if row["estimator"] == "uniform"}
-    gains = [
-        {} if row["estimator"] == "uniform" else {"gain": row["won"] - plain[row["seed"]]} for row in rows
+    found = [
+        row if row["estimator"] == "uniform" else row | {"gain": row["won"] - plain[row["seed"]]}
+        for row in rows
     ]
-    found = [row | gain for row, gain in zip(rows, gains, strict=True)]
     return sorted(found, key=lambda row: list(plain).index(row["seed"]))

@@ -12,6 +12,8 @@ it is worth more than a random one.
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 import numpy as np
 
 from gin_env import agents
@@ -87,25 +89,23 @@ def measure_values(run: Run) -> list[Row]:
     """Measure the values of cards by what they are in their hand, and those of one hand."""
     run.used(V4, "simple")
     rng = np.random.default_rng(run.seed)
-    found: dict[tuple[str, str], list[list[float]]] = {}
+    found = defaultdict(list)
     hands = run.size(HANDS, 3)
     for number in range(hands):
         hand = np.sort(rng.choice(NUM_CARDS, HAND_SIZE, replace=False))
         values = play_subsets(hand, rng, run.size(ORDERS, 5), run.seed + number).mean(axis=0)
-        here: dict[tuple[str, str], list[float]] = {}
+        here = defaultdict(list)
         for card, kind, value in zip(hand, card_kinds(hand), values, strict=True):
             group = POINT_GROUPS[int(np.searchsorted([3, 6, 9], CARD_VALUES[card]))]
-            here.setdefault((kind, group), []).append(value)
+            here[kind, group].append(value)
         for key, several in here.items():
-            found.setdefault(key, []).append([float(np.sum(several)), len(several)])
+            found[key].append([float(np.sum(several)), len(several)])
     rows: list[Row] = []
     for (kind, points), sums in sorted(found.items()):
-        totals, counts = np.array(sums).T
-        row: Row = {"of": "kinds", "kind": kind, "points": points, "cards": int(counts.sum())}
-        if len(counts) > 1:
+        if len(sums) > 1:  # not in some quick runs
+            totals, counts = np.array(sums).T
+            row: Row = {"of": "kinds", "kind": kind, "points": points, "cards": int(counts.sum())}
             rows.append(row | ratio_row(totals, counts, 3))
-        else:  # in a quick run
-            rows.append(row | dict.fromkeys(("value", "low", "high"), round(float(totals[0] / counts[0]), 3)))
     hand = np.array([card_id(text) for text in EXAMPLE])
     values = play_subsets(hand, rng, run.size(EXAMPLE_ORDERS, 5), run.seed)
     for card, kind, each in zip(hand, card_kinds(hand), values.T, strict=True):

@@ -20,7 +20,7 @@ from gin_env.matches.intervals import deviations, mean_interval
 from gin_env.matches.matches import MatchResult
 from gin_env.observations.views import PlayerView
 from research.papers.gallucci2021.stages import MAPPINGS, interpolate
-from research.reproduce.experiment import MEDIUM, V2, V4, Run, by_name, gain_row, match_row, named, percent
+from research.reproduce.experiment import MEDIUM, V2, V4, Run, by_name, match_row, more_than, named, percent
 from research.reproduce.tables import Over, Row, by, interval
 
 # --- Shapley values -----------------------------------------------------------------------------------
@@ -47,35 +47,27 @@ def shapley_weights(factor: str) -> dict[Subset, float]:
     return weights
 
 
-def shapley_value(factor: str, matches: dict[Subset, MatchResult]) -> tuple[float, float, float]:
-    """Return a factor's Shapley value and its confidence interval (value, low, high), in percentage points.
+def shapley_row(factor: str, matches: dict[Subset, MatchResult]) -> Row:
+    """Return the part of a row for a factor's Shapley value with its interval, in percentage points.
 
     The value is the factor's mean contribution to the win rate over all orders of the factors (Shapley,
     1953). It is exact in the subsets: all 16 play. They play the same deals, so the interval pairs them by
     deal.
+
+    ``deals`` are the numbers of deals by the factor's contribution to the games won, or None if any game is
+    undecided. A factor contributes -2 to 2 games to the two of a deal, in twelfths: 49 numbers. They give its
+    Shapley value, half their mean per deal, and the interval.
     """
     weights = shapley_weights(factor)
+    each = {subset: matches[subset].wins_and_decided for subset in SUBSETS}
     value = sum(weight * matches[subset].win_rate for subset, weight in weights.items())
-    of_deals = sum(
-        weight * deviations(*matches[subset].wins_and_decided) for subset, weight in weights.items()
-    )
+    of_deals = sum(weight * deviations(*each[subset]) for subset, weight in weights.items())
     low, high = mean_interval(value, np.asarray(of_deals))
-    return percent(value), percent(low), percent(high)
-
-
-def contribution_counts(factor: str, matches: dict[Subset, MatchResult]) -> list[int] | None:
-    """Return the number of deals by the factor's contribution to the games won, or None as `deal_counts`.
-
-    A factor contributes -2 to 2 games to the two of a deal, in twelfths: 49 numbers. They give its Shapley
-    value, half their mean per deal, and the interval.
-    """
-    each = [matches[subset].wins_and_decided for subset in SUBSETS]
-    if any((decided != 2).any() for _, decided in each):
-        return None
-    weights = shapley_weights(factor)
-    twelfths = [round(12 * weights[subset]) for subset in SUBSETS]
-    total = np.sum([weight * wins for weight, (wins, _) in zip(twelfths, each, strict=True)], axis=0)
-    return np.bincount(total + 24, minlength=49).tolist()
+    deals = None
+    if all((decided == 2).all() for _, decided in each.values()):
+        twelfths = np.sum([round(12 * weights[subset]) * wins for subset, (wins, _) in each.items()], axis=0)
+        deals = np.bincount(twelfths + 24, minlength=49).tolist()
+    return {"value": percent(value), "low": percent(low), "high": percent(high), "deals": deals}
 
 
 def measure_shapley(run: Run) -> list[Row]:
@@ -90,12 +82,7 @@ def measure_shapley(run: Run) -> list[Row]:
             where = {"relative": relative, "opponent": opponent}
             for subset, factor in ((SUBSETS[0], "none"), (SUBSETS[-1], "all")):
                 rows.append(match_row(matches[subset], factor=factor, **where))
-            for factor in FACTORS:
-                value, low, high = shapley_value(factor, matches)
-                deals = contribution_counts(factor, matches)
-                rows.append(
-                    where | {"factor": factor, "value": value, "low": low, "high": high, "deals": deals}
-                )
+            rows += [where | {"factor": factor} | shapley_row(factor, matches) for factor in FACTORS]
     return rows
 
 
@@ -201,9 +188,8 @@ def measure_readings(run: Run) -> list[Row]:
             v2 = f"{V2}:reading={reading}{extra}"
             row = run.row(v4, v2, 10_000, reading=reading, relative=relative)
             for key, opponent in (("simple", "simple"), ("medium", MEDIUM)):
-                gain = gain_row(run.match(v4, opponent, 10_000), run.match(v2, opponent, 10_000))
-                for name in ("more", "more_low", "more_high", "more_deals"):
-                    row[name.replace("more", f"more_against_{key}")] = gain[name]
+                ours, theirs = (run.match(bot, opponent, 10_000) for bot in (v4, v2))
+                row |= more_than(ours, theirs, f"more_against_{key}")
             rows.append(row)
     return rows
 

@@ -24,12 +24,12 @@ def of_pools(rows: Sequence[Row]) -> list[Row]:
     return [found[bot] | {"pool": pool} for pool, bots in POOLS.items() for bot in bots if bot in found]
 
 
-def _points(rows: Sequence[Row]) -> str:
+@Over
+def points(rows: Sequence[Row]) -> str:
+    """Return the points for each of the opponents'."""
     ours, theirs = (sum(row["points_per_hand"][side] for row in rows) for side in range(2))
     return f"{ours / theirs:.2f}"
 
 
-points = Over(_points)
-"""A cell with the points for each of the opponents'."""
 beaten = Over(lambda rows: sum(row["low"] > 50 for row in rows))
 """A cell with the number of opponents beaten."""

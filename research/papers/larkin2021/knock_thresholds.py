@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from gin_env.matches.matches import MatchResult
 from gin_env.support.plots import BLUE, new_figure, save_figure
 from research.papers.claims import turns_of_hands
 from research.reproduce.experiment import TONIC, VARIABLE, Run, match_row, percent
@@ -26,10 +26,10 @@ def measure_turns(run: Run) -> list[Row]:
 
 def turns_table(rows: Sequence[Row]) -> str:
     """Return the table of hands by turns of a player, rounded up: the non-dealer can have one more turn."""
-    hands: dict[int, int] = {}
+    hands = Counter[int]()
     for row in rows:
-        hands[(row["turns"] + 1) // 2] = hands.get((row["turns"] + 1) // 2, 0) + row["hands"]
-    total = sum(hands.values())
+        hands[(row["turns"] + 1) // 2] += row["hands"]
+    total = hands.total()
     header = ["turns of a player", *map(str, hands)]
     return markdown(header, [["hands (%)", *(f"{100 * count / total:.1f}" for count in hands.values())]])
 
@@ -44,14 +44,10 @@ def measure_thresholds(run: Run) -> list[Row]:
     pairs += [(TONIC, bot) for bot in THRESHOLDS.values()]
     rows = []
     for pair in pairs:
-        match = run.match(*pair, 20_000)
-        rows.append(match_row(match, undercut=undercut(match, 1 if pair[0] == TONIC else 0)))
+        match, player = run.match(*pair, 20_000), int(pair[0] == TONIC)
+        undercut = percent(match.undercuts[1 - player] / max(match.knocks[player], 1))
+        rows.append(match_row(match, undercut=undercut))
     return rows
-
-
-def undercut(match: MatchResult, player: int) -> float:
-    """Return the share of this player's knocks that the opponent undercuts, in per cent."""
-    return percent(match.undercuts[1 - player] / max(match.knocks[player], 1))
 
 
 def draw_turns(rows: Sequence[Row], path: Path, origin: str) -> None:

@@ -53,17 +53,14 @@ def authors_network(architecture: str, tensors: dict[str, np.ndarray]) -> HandSt
     """
     import torch
 
-    network = build(architecture)
+    network, wrong = build(architecture), f"the checkpoint is not one of {architecture}"
 
     def layer(number: int) -> tuple[np.ndarray, np.ndarray]:
-        names = (
-            f"layer_with_weights-{number}/{part}/.ATTRIBUTES/VARIABLE_VALUE" for part in ("kernel", "bias")
-        )
+        name = f"layer_with_weights-{number}/{{}}/.ATTRIBUTES/VARIABLE_VALUE"
         try:
-            kernel, bias = (tensors[name] for name in names)
+            return tensors[name.format("kernel")], tensors[name.format("bias")]
         except KeyError as error:
-            raise ValueError(f"the checkpoint is not one of {architecture}: {error} is missing") from error
-        return kernel, bias
+            raise ValueError(f"{wrong}: {error} is missing") from error
 
     parts = (network.opponent, network.hand)
     values: dict[str, np.ndarray] = {}
@@ -74,7 +71,7 @@ def authors_network(architecture: str, tensors: dict[str, np.ndarray]) -> HandSt
             for position in reversed(range(len(FILTER_WIDTHS))):
                 kernel, values[f"{name}.filters.{position}.bias"] = layer(first_dense)
                 if kernel.ndim != 4:
-                    raise ValueError(f"the checkpoint is not one of {architecture}: it has too few filters")
+                    raise ValueError(f"{wrong}: it has too few filters")
                 values[f"{name}.filters.{position}.weight"] = kernel.transpose(3, 2, 0, 1)
                 first_dense += 1
         orders.append(_places(part))
@@ -82,20 +79,14 @@ def authors_network(architecture: str, tensors: dict[str, np.ndarray]) -> HandSt
     output, values["output.bias"] = layer(first_dense + 1)
     sizes = [4, parts[0].size, parts[1].size]
     if kernel.shape[0] != sum(sizes):
-        raise ValueError(
-            f"the checkpoint is not one of {architecture}: {kernel.shape[0]} inputs, not {sum(sizes)}"
-        )
+        raise ValueError(f"{wrong}: {kernel.shape[0]} inputs, not {sum(sizes)}")
     macro, opponent, hand = np.split(kernel, np.cumsum(sizes)[:-1])
     values["from_opponent.weight"] = opponent[orders[0]].T
     values["from_hand.weight"] = np.concatenate([hand[orders[1]], macro[MACRO_COLUMNS]]).T
     values["from_hand.bias"], values["output.weight"] = bias, output.T
-    expected = network.state_dict()
-    for name, value in values.items():
-        if tuple(expected[name].shape) != value.shape:
-            raise ValueError(
-                f"the checkpoint is not one of {architecture}: {name} is {value.shape}, "
-                f"not {tuple(expected[name].shape)}"
-            )
+    for name, expected in network.state_dict().items():
+        if tuple(expected.shape) != values[name].shape:
+            raise ValueError(f"{wrong}: {name} is {values[name].shape}, not {tuple(expected.shape)}")
     network.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in values.items()})
     return network.eval()
 

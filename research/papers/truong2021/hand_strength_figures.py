@@ -37,15 +37,9 @@ def measure_figure_2(run: Run) -> list[Row]:
     rows = []
     for name in run.some(list(DATA_TITLES)):
         scores = data_set(run, name).scores
-        rows.append(
-            {
-                "data_set": name,
-                "states": len(scores),
-                "mean": round(float(scores.mean()), 3),
-                "deviation": round(float(scores.std()), 3),
-                "histogram": np.histogram(scores, SCORES)[0].tolist(),
-            }
-        )
+        row: Row = {"data_set": name, "states": len(scores)}
+        row |= {"mean": round(float(scores.mean()), 3), "deviation": round(float(scores.std()), 3)}
+        rows.append(row | {"histogram": np.histogram(scores, SCORES)[0].tolist()})
     return rows
 
 
@@ -75,42 +69,34 @@ def measure_figure_5(run: Run) -> list[Row]:
     """
     from scipy import stats
 
-    from research.recipes.hand_strength.trainer import (
-        HandStrengthSettings,
-        HandStrengthTrainer,
-        find_schedule,
-        predict,
-    )
+    from research.recipes.hand_strength import trainer
 
     network, training = find_network(FIGURE_5_NETWORK)
     run.used(f"offensive:network={FIGURE_5_NETWORK}")
     states = data_set(run, recipes.find_recipe(FIGURE_5_NETWORK).data_set)
-    settings = HandStrengthSettings(
-        training["architecture"], find_schedule("fast", 1), training["augmented"], run.seed
+    schedule = trainer.find_schedule("fast", 1)
+    settings = trainer.HandStrengthSettings(
+        training["architecture"], schedule, training["augmented"], run.seed
     )
-    chosen = HandStrengthTrainer(states, settings).validation[:50_000]
-    predicted = predict(network, states, chosen)
+    chosen = trainer.HandStrengthTrainer(states, settings).validation[:50_000]
+    predicted = trainer.predict(network, states, chosen)
     residuals = (states.scores[chosen] - predicted).astype(np.float64)
     normal = (residuals - residuals.mean()) / residuals.std()
     groups = np.array_split(np.argsort(predicted, kind="stable"), 20)
-    return [
-        {
-            "network": FIGURE_5_NETWORK,
-            "states": len(chosen),
-            "mean": round(float(residuals.mean()), 4),
-            "deviation": round(float(residuals.std()), 4),
-            "skewness": round(float(stats.skew(residuals)), 4),
-            "excess_kurtosis": round(float(stats.kurtosis(residuals)), 4),
-            "mean_of_lowest_predictions": round(float(residuals[groups[0]].mean()), 4),
-            "histogram": np.histogram(normal, DENSITY)[0].tolist(),
-            "quantiles": np.quantile(normal, QUANTILES).round(4).tolist(),
-            "groups": [
-                [round(float(part.mean()), 4) for part in (predicted[group], normal[group])]
-                + [round(float(normal[group].std()), 4)]
-                for group in groups
-            ],
-        }
-    ]
+    figures = {
+        "mean": residuals.mean(),
+        "deviation": residuals.std(),
+        "skewness": stats.skew(residuals),
+        "excess_kurtosis": stats.kurtosis(residuals),
+        "mean_of_lowest_predictions": residuals[groups[0]].mean(),
+    }
+    of_groups = [(predicted[group].mean(), normal[group].mean(), normal[group].std()) for group in groups]
+    row: Row = {"network": FIGURE_5_NETWORK, "states": len(chosen)}
+    row |= {name: round(float(figure), 4) for name, figure in figures.items()}
+    row["histogram"] = np.histogram(normal, DENSITY)[0].tolist()
+    row["quantiles"] = np.quantile(normal, QUANTILES).round(4).tolist()
+    row["groups"] = [[round(float(figure), 4) for figure in each] for each in of_groups]
+    return [row]
 
 
 def draw_residuals(rows: Sequence[Row], path: Path, origin: str) -> None:

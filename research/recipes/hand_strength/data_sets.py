@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import count
 from pathlib import Path
 from typing import Any, Literal
@@ -186,11 +186,9 @@ def generate(
     estimators.make(estimator)  # raise for an unknown name here, not in a worker
     parts: list[tuple[np.ndarray, ...]] = []
     found = deals = simulated = 0
-    tasks = (
-        _Task(seed, first, _DEALS_PER_TASK, explorer, samples, stages, estimator, rules or Rules())
-        for first in count(0, _DEALS_PER_TASK)
-    )
-    with opened(workers) as crew, closing(crew.map(_explore, tasks)) as explored:
+    play = partial(_explore, seed, _DEALS_PER_TASK, explorer, samples, stages, estimator, rules or Rules())
+    tasks = count(0, _DEALS_PER_TASK)
+    with opened(workers) as crew, closing(crew.map(play, tasks)) as explored:
         for *part, actions in explored:
             parts.append(tuple(part))
             simulated += actions
@@ -207,29 +205,17 @@ def generate(
     return data_set_of(columns, metadata | {"simulated_actions": simulated}, rules)
 
 
-@dataclass(frozen=True)
-class _Task:
-    """The deals that one worker explores."""
-
-    seed: int
-    first: int
-    deals: int
-    explorer: int
-    samples: int
-    stages: str
-    estimator: str
-    rules: Rules
-
-
 _estimator = lru_cache(maxsize=2)(estimators.make)
 
 
-def _explore(task: _Task) -> tuple[Any, ...]:
+def _explore(
+    seed: int, deals: int, explorer: int, samples: int, stages: str, estimator: str, rules: Rules, first: int
+) -> tuple[Any, ...]:
     """Return (hands, estimates, deadwood, points, stages, actions simulated) of the deals of a task."""
-    estimate = _estimator(task.estimator).estimate
+    estimate, every = _estimator(estimator).estimate, stages == "all"
     states = np.zeros(4, STATE)
-    states["public"]["rules"] = task.rules.record()
-    room = task.deals * (8 if task.stages == "all" else 1) + MAX_OBSERVATIONS
+    states["public"]["rules"] = rules.record()
+    room = deals * (8 if every else 1) + MAX_OBSERVATIONS
     arrays = Observations(
         views=np.zeros(room, VIEW),
         hands=np.empty(room, np.uint64),
@@ -237,13 +223,12 @@ def _explore(task: _Task) -> tuple[Any, ...]:
         stages=np.empty(room, np.uint8),
         deadwood=np.empty(room, np.uint8),
     )
-    deal, last = task.first, task.first + task.deals
+    deal, last = first, first + deals
     parts = []
     simulated = 0
     while deal < last:
-        done, rows, actions = explore_deals(
-            states, task.seed, deal, last - deal, task.explorer, task.samples, task.stages == "all", arrays
-        )
+        left = last - deal
+        done, rows, actions = explore_deals(states, seed, deal, left, explorer, samples, every, arrays)
         with torch_threads():
             estimates = quantised(estimate(PlayerView(arrays.views[:rows])))
         others = (array[:rows].copy() for array in (arrays.deadwood, arrays.scores, arrays.stages))
