@@ -80,9 +80,8 @@ class PaperClaim:
         margin = self.margin
         if margin is None:
             margin = margin_for(self.low, self.high, 0 if self.minus or self.unit != "%" else 50)
-        verdict = Rule(self.low, self.high, margin, self.error).verdict(
-            row["value"], (row["low"], row["high"])
-        )
+        rule = Rule(self.low, self.high, margin, self.error)
+        verdict = rule.verdict(row["value"], (row["low"], row["high"]))
         return "fitted" if self.fitted and verdict == "agrees" else verdict
 
 
@@ -112,8 +111,7 @@ def measure_claims(claims: Sequence[PaperClaim], run: Run) -> list[Row]:
 
 def measure_claim(claim: PaperClaim, run: Run) -> Row:
     """Measure the row of a claim."""
-    deals = moments = None
-    parts: list[list[int] | None] = []
+    deals, more = None, Row()
     if claim.unit in TABLES:
         run.used(*claim.pair)
         found, games = TABLES[claim.unit](claim.pair[0], run)
@@ -121,26 +119,26 @@ def measure_claim(claim: PaperClaim, run: Run) -> Row:
         low = high = value
         if isinstance(found, np.ndarray):
             low, high = mean_interval(value, found - value)
-            moments = moments_of(found)
+            more["moments"] = moments_of(found)
     else:
         match = run.match(*claim.pair, claim.games)
         value, (low, high), games = match.win_rate, match.interval, match.games
         deals = deal_counts(match)
         if claim.unit == "times":
             value, (low, high) = points_ratio(match)
-            moments = moments_of(*match.each_deal()["points"].T)
+            more["moments"] = moments_of(*match.each_deal()["points"].T)
         if claim.minus is not None:
             other_games = claim.other_games or claim.games
             other = run.match(*claim.minus, other_games)
             games += other.games
             if claim.unit == "undercuts":
                 value, (low, high) = undercuts_difference(match, other)
-                parts = [[one.undercuts[0], one.knocks[1]] for one in (match, other)]
+                more["parts"] = [[one.undercuts[0], one.knocks[1]] for one in (match, other)]
             elif claim.unit == "lead":
                 third = run.match(claim.pair[0], claim.minus[1], other_games)
                 games += third.games
                 value, (low, high) = lead_difference(match, third, other)
-                parts = [deal_counts(match), deal_counts(third, other)]
+                more["parts"] = [deal_counts(match), deal_counts(third, other)]
             else:
                 difference = win_rate_difference(match, other)
                 deals = deal_counts(match, other)
@@ -158,9 +156,7 @@ def measure_claim(claim: PaperClaim, run: Run) -> Row:
         "high": round(scale * high, 4),
         "deals": deals if claim.unit == "%" else None,
     }
-    row |= {} if moments is None else {"moments": moments}
-    row |= {"parts": parts} if parts else {}
-    return row | ({"quick": True} if run.quick else {})
+    return row | more | ({"quick": True} if run.quick else {})
 
 
 def points_ratio(match: MatchResult) -> tuple[float, Interval]:
@@ -202,8 +198,7 @@ def lead_difference(match: MatchResult, one: MatchResult, other: MatchResult) ->
     """
     gain = win_rate_difference(one, other)
     value = 2 * match.win_rate - 1 - 2 * gain.value
-    halves = (match.interval[1] - match.interval[0], gain.interval[1] - gain.interval[0])
-    half = math.hypot(*halves)
+    half = math.hypot(match.interval[1] - match.interval[0], gain.interval[1] - gain.interval[0])
     return value, (value - half, value + half)
 
 
@@ -287,25 +282,21 @@ def turns_of_hands(bot: str, hands: int, seed: int) -> np.ndarray:
 def claims_table(claims: Sequence[PaperClaim], rows: Sequence[Row]) -> str:
     """Return a table of the paper's figure, ours and the verdict for each claim, and notes on differences."""
     by_text = by(rows, "claim")
-    lines, notes = [], list[str]()
+    lines, notes = [], dict[str, int]()
     for claim in claims:
         row = by_text.get(claim.text)
         if row is None or (row["bot"], row["opponent"]) != claim.pair:
             continue  # not measured, or measured with another reading of a bot
         verdict = claim.verdict(row)
         if verdict in ("differs", "not testable") and claim.note:
-            notes += [claim.note] if claim.note not in notes else []
-            verdict += f" ({notes.index(claim.note) + 1})"
+            verdict += f" ({notes.setdefault(claim.note, len(notes) + 1)})"
         exact = row["low"] == row["value"] == row["high"]
-        figure = interval(
-            row | {"low": None} if exact else row,
-            f"{'+' * bool(claim.minus)},.{DIGITS.get(claim.unit, 2)}f",
-            "value",
-        )
+        digits = f"{'+' * bool(claim.minus)},.{DIGITS.get(claim.unit, 2)}f"
+        figure = interval(row | {"low": None} if exact else row, digits, "value")
         games = f"{row['games']:,}" if row["games"] else ""
         lines.append((claim.text, claim.paper, figure, games, marked(verdict)))
     text = markdown(["claim", "its figure", "measured (95 % interval)", "games", "verdict"], lines)
-    return "\n\n".join([text, "  \n".join(f"({n}) {note}" for n, note in enumerate(notes, 1))]).strip()
+    return "\n\n".join([text, "  \n".join(f"({n}) {note}" for note, n in notes.items())]).strip()
 
 
 def measure_of(experiment: str, run: Run) -> list[Row]:

@@ -22,7 +22,7 @@ Readings:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -184,25 +184,36 @@ def generate(
     discount = check_number("discount", discount, 0.0, 1.0)
     explorer, samples = DATA_SETS[name]
     estimators.make(estimator)  # raise for an unknown name here, not in a worker
-    parts: list[tuple[np.ndarray, ...]] = []
-    found = deals = simulated = 0
     play = partial(_explore, seed, _DEALS_PER_TASK, explorer, samples, stages, estimator, rules or Rules())
     tasks = count(0, _DEALS_PER_TASK)
     with opened(workers) as crew, closing(crew.map(play, tasks)) as explored:
-        for *part, actions in explored:
-            parts.append(tuple(part))
-            simulated += actions
-            deals += _DEALS_PER_TASK
-            new = min(len(part[0]), observations - found)
-            found += new
-            progress(new)
-            if found == observations:
-                break
-    *columns, points, left = (np.concatenate(each)[:observations] for each in zip(*parts, strict=True))
-    metadata = {"name": name, "explorer": EXPLORERS[explorer], "samples": samples, "stages": stages}
-    metadata |= {"discount": discount, "estimator": estimator, "seed": seed, "deals": deals}
+        (*columns, points, left), simulated, num_tasks = collect(explored, observations, progress)
     columns.append(discounted_scores(points, left, discount))
-    return data_set_of(columns, metadata | {"simulated_actions": simulated}, rules)
+    metadata = {"name": name, "explorer": EXPLORERS[explorer], "samples": samples, "stages": stages}
+    metadata |= {"discount": discount, "estimator": estimator, "seed": seed}
+    metadata |= {"deals": num_tasks * _DEALS_PER_TASK, "simulated_actions": simulated}
+    return data_set_of(columns, metadata, rules)
+
+
+def collect(
+    parts: Iterable[tuple[Any, ...]], observations: int, progress: Progress = silent
+) -> tuple[list[np.ndarray], int, int]:
+    """Return the columns of `observations` observations, the actions simulated for them, and the parts used.
+
+    A part has columns of some observations and the number of actions simulated for them.
+    """
+    used: list[list[np.ndarray]] = []
+    found = simulated = 0
+    for *part, actions in parts:
+        used.append(part)
+        simulated += actions
+        new = min(len(part[0]), observations - found)
+        found += new
+        progress(new)
+        if found == observations:
+            break
+    columns = [np.concatenate(column)[:observations] for column in zip(*used, strict=True)]
+    return columns, simulated, len(used)
 
 
 _estimator = lru_cache(maxsize=2)(estimators.make)

@@ -10,6 +10,9 @@ the bot ``random-discard`` the data set equals that of `data_sets.generate`.
 
 from __future__ import annotations
 
+from itertools import count
+from typing import Any
+
 import numpy as np
 
 from gin_env import agents, estimators
@@ -21,8 +24,7 @@ from gin_env.game.streams import check_seed
 from gin_env.observations.views import VIEW, PlayerView
 from gin_env.support.checks import check_integer
 from gin_env.support.compilation import kernel
-from research.recipes import Progress, silent
-from research.recipes.hand_strength.data_sets import DataSet, data_set_of, quantised
+from research.recipes.hand_strength.data_sets import DataSet, collect, data_set_of, quantised
 from research.recipes.hand_strength.simulation import start_sample
 
 _TABLES_PER_BATCH = 16_384
@@ -30,38 +32,28 @@ _TABLES_PER_BATCH = 16_384
 
 
 def explore(
-    bot: Agent,
-    samples: int,
-    observations: int,
-    *,
-    estimator: str = "bayes-isru",
-    seed: int = 0,
-    progress: Progress = silent,
+    bot: Agent, samples: int, observations: int, *, estimator: str = "bayes-isru", seed: int = 0
 ) -> DataSet:
     """Return a data set of a bot's last discards, each from the best of `samples` samples of a deal.
 
-    The bot chooses only the discards; it draws like the Simple player, as every explorer does. `progress` is
-    called with the number of new observations. Raises ValueError or TypeError for numbers out of range.
+    The bot chooses only the discards; it draws like the Simple player, as every explorer does. Raises
+    ValueError or TypeError for numbers out of range.
     """
     samples = check_integer("samples", samples, 2, _TABLES_PER_BATCH)
     observations = check_integer("observations", observations, 1, 1 << 40)
     seed = check_seed(seed)
     estimate = estimators.make(estimator).estimate
-    deals_per_batch = _TABLES_PER_BATCH // samples
-    parts: list[tuple[np.ndarray, ...]] = []
-    found = deals = simulated = 0
-    while found < observations:
-        views, hands, deadwood, points, actions = explore_samples(bot, seed, deals, deals_per_batch, samples)
-        parts.append((hands, quantised(estimate(PlayerView(views))), deadwood, points))
-        deals += deals_per_batch
-        simulated += actions
-        new = min(len(hands), observations - found)
-        found += new
-        progress(new)
-    *columns, points = (np.concatenate(column)[:observations] for column in zip(*parts, strict=True))
+    deals = _TABLES_PER_BATCH // samples
+
+    def explore_batch(first: int) -> tuple[Any, ...]:
+        views, hands, deadwood, points, actions = explore_samples(bot, seed, first, deals, samples)
+        return hands, quantised(estimate(PlayerView(views))), deadwood, points.astype(np.float32), actions
+
+    columns, simulated, num_batches = collect(map(explore_batch, count(0, deals)), observations)
     metadata = {"name": f"random-{samples} explored by {bot.name}", "explorer": bot.name, "samples": samples}
-    metadata |= {"stages": "last", "discount": 1.0, "estimator": estimator, "seed": seed, "deals": deals}
-    return data_set_of([*columns, points.astype(np.float32)], metadata | {"simulated_actions": simulated})
+    metadata |= {"stages": "last", "discount": 1.0, "estimator": estimator, "seed": seed}
+    metadata |= {"deals": num_batches * deals, "simulated_actions": simulated}
+    return data_set_of(columns, metadata)
 
 
 def explore_samples(
