@@ -102,9 +102,10 @@ class SafeDiscardBot(NamedObject):
         estimates = np.zeros((len(view), NUM_CARDS), np.float32)
         if len(needed):
             estimates[needed] = self.estimator.estimate(view[needed])
-        return self._decide(view, estimates)
+        return self.decide(view, estimates)
 
-    def _decide(self, view: PlayerView, estimates: np.ndarray) -> np.ndarray:
+    def decide(self, view: PlayerView, estimates: np.ndarray) -> np.ndarray:
+        """Return the actions, int64 (n,), for estimates float32 (n, 52)."""
         draw_margin = self.draw_margin if self.draw else np.inf
         knock_above = self.knock_above if self.knock else -np.inf
         return act_by(_act, view, estimates, (self.caution, draw_margin, knock_above))

@@ -22,7 +22,7 @@ from gin_env.matches.differences import win_rate_difference
 from gin_env.matches.intervals import Interval, deviations, mean_interval
 from gin_env.matches.matches import MatchResult
 from gin_env.training.estimators.evaluation import estimate_along
-from research.papers.francis2021.estimator_time import HANDS, REPEATS, times_along
+from research.papers.francis2021.estimators import ROUNDS, TIMED_HANDS, times_along
 from research.papers.francis2021.suit_orders import shortest_length
 from research.reproduce.experiment import Run, deal_counts, moments_of
 from research.reproduce.tables import Row, by, interval, markdown
@@ -243,9 +243,9 @@ def ensemble_slowdown(bot: str, run: Run) -> Measured:
     """Return the times of paper 003's ensemble, with its memory, divided by those of its slowest member."""
     names = ["ensemble:switching=paper", "bayes", "nn", "shankar-cnn"]
     run.estimators += names
-    members, hands = [estimators.make(name) for name in names], run.size(HANDS)
+    members, hands = [estimators.make(name) for name in names], run.size(TIMED_HANDS)
     ratios = []
-    for number in range(run.size(REPEATS, 2) + 1):  # the first compiles and is not counted
+    for number in range(run.size(ROUNDS, 2) + 1):  # the first compiles and is not counted
         run.say(f"times, round {number}")
         ensemble, *others = times_along(members, hands, run.seed)[0]
         ratios.append(ensemble / max(others))

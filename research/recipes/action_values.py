@@ -48,25 +48,19 @@ NUM_GAMES = 256
 BLOCK = 100_000
 """Number of positions made together."""
 
+
+def _public(*names: str) -> list[tuple[str, np.dtype]]:
+    """Return fields of `gin_env.game.state.PUBLIC`."""
+    return [(name, PUBLIC[name]) for name in names]
+
+
 POSITION = np.dtype(
     [
-        # What the player sees, with the names of `gin_env.game.state.PUBLIC`.
+        # What the player sees:
         ("hand", np.uint64),
-        ("pile", np.uint64),
-        ("discarded", np.uint64, (2,)),
-        ("declined", np.uint64, (2,)),
-        ("shown", np.uint64, (2,)),
-        ("discard_turn", np.uint8, (52,)),
-        ("scores", np.int16, (2,)),
-        ("knock_limit", np.int8),
-        ("phase", np.uint8),
+        *_public("pile", "discarded", "declined", "shown", "discard_turn", "scores", "knock_limit", "phase"),
         ("player", np.int8),
-        ("dealer", np.int8),
-        ("first_upcard", np.int8),
-        ("upcard", np.int8),
-        ("taken", np.int8),
-        ("stock_left", np.uint8),
-        ("turn", np.uint8),
+        *_public("dealer", "first_upcard", "upcard", "taken", "stock_left", "turn"),
         # What the player does not see:
         ("opponent_hand", np.uint64),
         # The actions tried, the policy's choice first, the logarithms of the policy's probabilities, and the

@@ -79,6 +79,7 @@ def _puzzle(view: PlayerView, bots: dict[str, Any], quick: Adviser, sure: Advise
     if not _is_clear(advice.moves, ERRORS):
         return None
     upcard, hand = int(view.array["public"]["upcard"][0]), int(view.hands[0])
+    legal = np.flatnonzero(view.masks()[0]).tolist()
     chosen = {name: int(bot.act(view)[0]) for name, bot in bots.items()}
     visible = visible_table(view, OPPONENT)
     return {
@@ -91,14 +92,8 @@ def _puzzle(view: PlayerView, bots: dict[str, Any], quick: Adviser, sure: Advise
         "stock": visible.stock,
         "scores": [visible.own_score, visible.opponent_score],
         "turns": page.turns(visible.turns),
-        "moves": {
-            str(action): action_name(action, upcard, hand=hand)
-            for action in np.flatnonzero(view.masks()[0]).tolist()
-        },
-        "cards": {
-            str(action): card_text(action % NUM_CARDS)
-            for action in np.flatnonzero(view.masks()[0][:DRAW_STOCK]).tolist()
-        },
+        "moves": {str(action): action_name(action, upcard, hand=hand) for action in legal},
+        "cards": {str(action): card_text(action % NUM_CARDS) for action in legal if action < DRAW_STOCK},
         "best": advice.best.action,
         "answers": {
             str(move.action): page.comparison(advice, view, OPPONENT, move.action) for move in advice.moves

@@ -24,7 +24,7 @@ from gin_env.matches.differences import win_rate_difference
 from gin_env.matches.matches import play_match
 from research.__main__ import app
 from research.papers import claims
-from research.papers.francis2021 import estimator_time
+from research.papers.francis2021 import estimators as francis_estimators
 from research.papers.gallucci2021 import cfr_training, fitness
 from research.reproduce import experiment as experiments
 from research.reproduce import pages, results
@@ -393,8 +393,8 @@ def test_estimators_are_timed_with_memories_that_grow_through_the_hand(monkeypat
             clock[0] += 3
 
     before: list[int] = []
-    monkeypatch.setattr(estimator_time.time, "process_time", lambda: clock[0])
-    with_memory, from_scratch = estimator_time.times_along([Counter()], 3, 0)
+    monkeypatch.setattr(francis_estimators.time, "process_time", lambda: clock[0])
+    with_memory, from_scratch = francis_estimators.times_along([Counter()], 3, 0)
     assert 3 * with_memory == pytest.approx(from_scratch)
     assert with_memory > 0
     assert set(before) == set(range(max(before) + 1))

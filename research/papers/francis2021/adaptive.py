@@ -68,14 +68,6 @@ class StyleChangingBot:
         return actions
 
 
-class ToldSafeDiscardBot(SafeDiscardBot):
-    """`SafeDiscardBot` that receives the estimates as an argument."""
-
-    def decide(self, view: PlayerView, estimates: np.ndarray) -> np.ndarray:
-        """Return the actions, int64 (n,), for estimates float32 (n, 52)."""
-        return self._decide(view, estimates)
-
-
 def play_long_games(
     estimator: Estimator, learns: bool, opponent: Agent, games: int, seed: int, rules: Rules, change: int
 ) -> dict[str, Any]:
@@ -88,7 +80,7 @@ def play_long_games(
     unknown places at the player's discards and the number of these cards, as two pairs, for hands before
     number `change` and for the later ones.
     """
-    bot = ToldSafeDiscardBot(estimator)
+    bot = SafeDiscardBot(estimator)
     batch = Games(games, rules, "game")
     numbers = np.arange(games)
     seats = numbers % 2

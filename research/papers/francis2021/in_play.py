@@ -33,7 +33,7 @@ class ClairvoyantSafeDiscardBot(SafeDiscardBot):
         """Play one action in each of these games, with the opponents' hands as the estimates."""
         hands = games.state["private"]["hand"][which, 1 - games.to_move()[which]]
         estimates = OmniscientEstimator().estimate_hands(hands)
-        games.play(which, self._decide(games.views(which), estimates))
+        games.play(which, self.decide(games.views(which), estimates))
 
 
 def measure_in_play(

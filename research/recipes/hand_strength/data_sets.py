@@ -227,13 +227,8 @@ def _explore(
     states = np.zeros(4, STATE)
     states["public"]["rules"] = rules.record()
     room = deals * (8 if every else 1) + MAX_OBSERVATIONS
-    arrays = Observations(
-        views=np.zeros(room, VIEW),
-        hands=np.empty(room, np.uint64),
-        scores=np.empty(room, np.int16),
-        stages=np.empty(room, np.uint8),
-        deadwood=np.empty(room, np.uint8),
-    )
+    dtypes = (np.uint64, np.int16, np.uint8, np.uint8)
+    arrays = Observations(np.zeros(room, VIEW), *(np.empty(room, dtype) for dtype in dtypes))
     deal, last = first, first + deals
     parts = []
     simulated = 0
