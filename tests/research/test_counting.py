@@ -92,7 +92,7 @@ def test_counts_depend_on_the_seed_and_not_on_the_batch(monkeypatch):
     monkeypatch.setattr(counting, "GAMES_PER_BATCH", 1)
     alone = counting.count_frequencies(3, 5, bots[:1])
     monkeypatch.setattr(counting, "GAMES_PER_BATCH", 2)
-    together = counting.train("bayes", 3, 5, ["simple"])
+    together = by_name.train_estimator("bayes", 3, 5, ["simple"])
     assert np.array_equal(alone.seen, together.seen)
     assert np.array_equal(alone.held_before, together.held_before)
     assert not np.array_equal(first.seen, alone.seen), "each seat draws one of two opponents at random"

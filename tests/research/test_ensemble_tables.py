@@ -8,7 +8,7 @@ import pytest
 from gin_env import estimators
 from gin_env.estimators.ensemble import EnsembleEstimator, load_table
 from gin_env.estimators.neural import SuitEquivariantEstimator
-from research.recipes.estimators import ensemble as ensemble_training
+from research.recipes.estimators import by_name
 from research.recipes.estimators.ensemble import FittedTable, _fit
 
 torch = pytest.importorskip("torch")
@@ -67,4 +67,4 @@ def test_ensemble_tables_reload_and_invalid_parameters_raise(tmp_path):
 
 def test_ensemble_is_fitted_to_one_bot():
     with pytest.raises(ValueError, match="fitted to one bot only, not simple, tonic"):
-        ensemble_training.train("ensemble", 10, 0, ["simple", "tonic"])
+        by_name.train_estimator("ensemble", 10, 0, ["simple", "tonic"])
