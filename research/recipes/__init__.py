@@ -22,6 +22,11 @@ def silent(number: int) -> None:
     """Report no progress."""
 
 
+def derived_seed(*numbers: int) -> int:
+    """Return another seed for each seed and numbers of parts of a recipe."""
+    return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0])
+
+
 def rules_option(rules: Rules | None) -> str:
     """Return the option for these rules at the end of a command; an empty text for the default.
 

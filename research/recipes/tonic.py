@@ -287,17 +287,9 @@ def tune_tonic(
     study.optimize(search.try_numbers, n_trials=trials - 1)
     final = search.play_finals(finalists, final_games)
     verdict, head_to_head = search.compare_with_start(final[0], final_games)
-    settings = {
-        "trials": trials,
-        "games": games,
-        "seed": seed,
-        "opponents": list(opponents),
-        "start": start,
-        "final_games": final_games,
-        "rules": (rules or Rules()).text,
-        "ranges": RANGES,
-        "variable": VARIABLE_KNOCK,
-    }
+    settings: dict[str, Any] = {"trials": trials, "games": games, "seed": seed, "opponents": list(opponents)}
+    settings |= {"start": start, "final_games": final_games, "rules": (rules or Rules()).text}
+    settings |= {"ranges": RANGES, "variable": VARIABLE_KNOCK}
     return TuningResult(settings, search.trials, final, verdict, head_to_head)
 
 

@@ -12,6 +12,7 @@ from gin_env import estimators
 from gin_env.estimators.neural import NnEstimator
 from gin_env.game.rules import Rules
 from gin_env.training.estimators.positions import Positions
+from research.recipes import derived_seed
 from research.recipes.estimators import ensemble as ensemble_training
 from research.recipes.estimators.ensemble import _fit
 from research.recipes.estimators.sampling import collect_positions
@@ -184,6 +185,4 @@ def test_ensemble_is_fitted_on_hands_of_no_training(monkeypatch):
     for seed in (1, 2):
         ensemble_training.fit_table(4, seed)
     assert len({1, 2, *seeds}) == 4
-    assert not set(seeds) & {
-        network_trainer._round_seed(seed, number) for seed in (1, 2) for number in range(300)
-    }
+    assert not set(seeds) & {derived_seed(seed, number) for seed in (1, 2) for number in range(300)}

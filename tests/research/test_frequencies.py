@@ -111,7 +111,7 @@ def test_training_depends_on_the_seed_only_and_reports_progress(monkeypatch):
     with pytest.raises(ValueError, match=r"unknown trainable estimator 'uniform'; choose from bayes"):
         by_name.train_estimator("uniform")
     assert by_name.default_games("bayes") == 10_000
-    assert "bayes-isru" in by_name.trainable()
+    assert "bayes-isru" in by_name.MODULES
 
 
 def test_damaged_tables_raise_and_are_named(tmp_path):

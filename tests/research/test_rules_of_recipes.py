@@ -35,7 +35,7 @@ def test_trained_tables_carry_their_rules(tmp_path):
     assert metadata["command"].endswith(" --rules bicycle")
 
 
-@pytest.mark.parametrize("name", by_name.trainable())
+@pytest.mark.parametrize("name", by_name.MODULES)
 def test_trained_estimators_name_their_rules_and_opponents(name, monkeypatch):
     """The trainings themselves are replaced."""
     told = []

@@ -97,12 +97,6 @@ class RawCnn(Memoryless):
         return predict(lambda batch: self.network(batch).sigmoid(), images)
 
 
-def with_known(estimates: np.ndarray, view: PlayerView) -> np.ndarray:
-    """Return estimates with the cards whose place is known at 0 and 1."""
-    held, unseen, _ = known_cards(view)
-    return np.where(unseen, estimates, held).astype(np.float32)
-
-
 # --- The comparison --------------------------------------------------------------------------------------
 
 
@@ -250,7 +244,9 @@ def scores(
         advance_slots(member, positions.view, positions.hands, memory, slots)
         for member, memory in zip(members, memories, strict=True)
     ]
-    each += [with_known(estimates, positions.view) for estimates in each[: len(each) - len(BAYES)]]
+    held, unseen, _ = known_cards(positions.view)
+    of_networks = each[: len(each) - len(BAYES)]
+    each += [np.where(unseen, estimates, held).astype(np.float32) for estimates in of_networks]
     columns = [list(METRICS).index(metric) for metric in SCORED]
     values = np.stack([measure(estimates, positions)[:, columns] for estimates in each]).astype(float)
     values[..., 0] = np.sqrt(NUM_CARDS * values[..., 0]) / NUM_CARDS  # as HandEstimationEvaluation.java

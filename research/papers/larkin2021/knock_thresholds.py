@@ -54,12 +54,8 @@ def draw_turns(rows: Sequence[Row], path: Path, origin: str) -> None:
     """Draw Figure 2 of paper 001: the distribution of the number of turns of a player in a hand."""
     turns = np.repeat([row["turns"] for row in rows], [row["hands"] for row in rows])
     figure, [[axes]] = new_figure(6.4, 3.6)
-    axes.bar(
-        [row["turns"] / 2 for row in rows],
-        [100 * row["hands"] / len(turns) for row in rows],
-        width=0.4,
-        color=BLUE,
-    )
+    shares = [100 * row["hands"] / len(turns) for row in rows]
+    axes.bar([row["turns"] / 2 for row in rows], shares, width=0.4, color=BLUE)
     axes.axvline(turns.mean() / 2, color="black", linestyle="--", label=f"mean {turns.mean() / 2:.2f}")
     axes.set(xlabel="turns of each player (half: the non-dealer had one more)", ylabel="hands (%)")
     axes.set_title(f"Simple against itself, {len(turns):,} hands (001, Figure 2)", fontsize=10)

@@ -11,7 +11,7 @@ skipped.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import permutations
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
@@ -168,11 +168,7 @@ PLAIN = {base: base if base == TONIC else f"{base} (numbers written out)" for ba
 
 def proposal_bots() -> dict[str, TonicBot]:
     """Return both Tonics by name, without and with each proposal."""
-    bots = []
-    for base, parameters in BASES.items():
-        bots.append(named(TonicBot(**parameters), PLAIN[base]))
-        bots += [
-            named(TonicBot(**(parameters | changed)), f"{base} with {label}")
-            for label, changed in PROPOSALS.items()
-        ]
-    return by_name(bots)
+    bots = {name: TonicBot(**BASES[base]) for base, name in PLAIN.items()}
+    for base, (label, changed) in product(BASES, PROPOSALS.items()):
+        bots[f"{base} with {label}"] = TonicBot(**(BASES[base] | changed))
+    return {name: named(bot, name) for name, bot in bots.items()}

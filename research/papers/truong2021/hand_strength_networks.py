@@ -285,14 +285,10 @@ def measure_loop(run: Run) -> list[Row]:
     rows: list[Row] = []
     settings, states = HandStrengthSettings("dual-inception", schedule), data_set(run, f"random-{SAMPLES}")
     for generation in range(1, run.size(GENERATIONS, 2) + 1):
-        described = {
-            "generation": generation,
-            "explorer": states.metadata["explorer"],
-            "states": len(states),
-            "mean_score": round(float(states.scores.mean()), 2),
-            "score_deviation": round(float(states.scores.std()), 2),
-        }
-        name = f"generation {generation}"
+        name, scores = f"generation {generation}", states.scores
+        described = {"generation": generation, "explorer": states.metadata["explorer"], "states": len(states)}
+        described["mean_score"] = round(float(scores.mean()), 2)
+        described["score_deviation"] = round(float(scores.std()), 2)
         mine = [row | described for row in network_rows(run, name, states, settings)]
         rows += mine
         run.say(cell_text(f"{name}: games won {{won:range .1f}} %", mine))

@@ -11,7 +11,7 @@ from gin_env.game.rules import Rules
 from gin_env.support.checks import check_choice, check_integer
 from research.recipes import Progress, silent
 
-_MODULES = {
+MODULES = {
     "bayes": "counting",
     "bayes-isru": "counting",
     "nn": "network_trainer",
@@ -19,7 +19,7 @@ _MODULES = {
     "suit-equivariant": "network_trainer",
     "ensemble": "ensemble",
 }
-"""The module of `gin_env.training.estimators` that trains each estimator.
+"""The module of this folder that trains each estimator.
 
 Each module has ``DEFAULT_GAMES``, a dict by name, and a function ``train(name, games, seed, opponents,
 progress, rules)`` that returns a `TrainedEstimator`.
@@ -32,11 +32,6 @@ class TrainedEstimator(Protocol):
     def save(self, path: str | Path) -> None:
         """Write the file that the estimator's parameter (``table=``, ``weights=``) reads."""
         ...
-
-
-def trainable() -> list[str]:
-    """Return the names of the estimators that can be trained."""
-    return list(_MODULES)
 
 
 def default_games(name: str) -> int:
@@ -67,5 +62,5 @@ def train_estimator(
 
 
 def _trainer(name: str) -> Any:
-    module = _MODULES[check_choice("trainable estimator", name, _MODULES)]
+    module = MODULES[check_choice("trainable estimator", name, MODULES)]
     return import_module(f"research.recipes.estimators.{module}")

@@ -14,7 +14,7 @@ from gin_env.estimators.ensemble import FORMAT, MEMBERS
 from gin_env.estimators.public_history import known_cards
 from gin_env.game.rules import MAX_TURNS, Rules
 from gin_env.training.estimators.evaluation import estimate_along
-from research.recipes import Progress, provenance, rules_option, silent
+from research.recipes import Progress, derived_seed, provenance, rules_option, silent
 
 DEFAULT_GAMES = {"ensemble": 5000}
 """Number of hands that the packaged table was fitted on."""
@@ -57,7 +57,7 @@ def fit_table(
     maximum likelihood (EM). A turn with fewer than 1,000 samples takes those of the previous turn.
     """
     members, bot = [estimators.make(member) for member in MEMBERS], agents.make(opponent, programs=True)
-    seed = held_out_seed(seed)
+    seed = derived_seed(seed, 0, 1)  # of hands that no round of the members' training plays
     turns, given = [], []
     for positions, _, estimates, _ in estimate_along(members, bot, hands, seed, progress, rules):
         _, unseen, _ = known_cards(positions.view)
@@ -66,11 +66,6 @@ def fit_table(
         given.append(np.clip(np.stack(right, axis=1), 1e-7, 1).astype(np.float32))
         turns.append(np.repeat(positions.view.array["public"]["turn"], unseen.sum(axis=1)))
     return _fit(np.concatenate(turns), np.concatenate(given))
-
-
-def held_out_seed(seed: int) -> int:
-    """Return a seed of hands that no round of the members' training plays."""
-    return int(np.random.SeedSequence([seed, 0, 1]).generate_state(1, np.uint64)[0])
 
 
 def _fit(turns: np.ndarray, given: np.ndarray) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from gin_env.support.files import write_csv
 from gin_env.support.plots import BLUE, GREY, new_figure, origin_line, save_figure
 from gin_env.support.threads import torch_threads
 from gin_env.training.estimators.positions import Positions
-from research.recipes import Progress, provenance, rules_option, silent
+from research.recipes import Progress, derived_seed, provenance, rules_option, silent
 from research.recipes.estimators.sampling import collect_positions
 
 import torch  # isort: skip (networks.py says what to install if it is missing)
@@ -164,7 +164,7 @@ def train_network(
         torch.manual_seed(seed)
         network: Any = NETWORKS[name]()
     network = network.to(memory_format=torch.channels_last)
-    held_out = collect_positions(bots, course.validation_hands, _round_seed(seed, 0), course.share, rules)
+    held_out = collect_positions(bots, course.validation_hands, derived_seed(seed, 0), course.share, rules)
     optimizer = torch.optim.Adam(network.parameters(), lr=course.learning_rate)
     curve: list[LearningPoint] = []
     seen, before, validation = 0, None, prepare(network, held_out, None, course.all_cards)
@@ -172,7 +172,7 @@ def train_network(
         if number and number * course.generations % course.rounds < course.generations:
             before = copy.deepcopy(network)  # a new generation
             validation = prepare(network, held_out, before, course.all_cards)
-        positions = collect_positions(bots, course.hands, _round_seed(seed, number + 1), course.share, rules)
+        positions = collect_positions(bots, course.hands, derived_seed(seed, number + 1), course.share, rules)
         batches = prepare(network, positions, before, course.all_cards)
         loss = learn(network, batches, course, optimizer, number)
         seen += len(batches[-1])
@@ -263,8 +263,3 @@ def evaluate(network: Any, data: tuple[torch.Tensor, ...]) -> float:
             total += float(cross_entropy(network, part)) * cards
             weight += cards
     return total / max(weight, 1)
-
-
-def _round_seed(seed: int, number: int) -> int:
-    """Return the seed of a round's hands; round 0 is the held-out set."""
-    return int(np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)[0])

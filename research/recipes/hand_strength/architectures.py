@@ -36,23 +36,17 @@ from gin_env.agents.hand_strength.networks import (
     Inception,
     build,
 )
-from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
+from gin_env.game.cards import NUM_CARDS, NUM_RANKS
 
 __all__ = ["INTERACTIONS", "Interactions", "MixedInception", "NoCards", "build"]
 
 
-def _interacting_cards() -> np.ndarray:
-    """Return the pairs of cards whose products are the interaction terms, int64 (126, 2)."""
-    neighbours = [(card, card + 1) for card in range(NUM_CARDS) if card % NUM_RANKS < NUM_RANKS - 1]
-    same_rank = [
-        (first * NUM_RANKS + rank, second * NUM_RANKS + rank)
-        for rank in range(NUM_RANKS)
-        for first, second in combinations(range(NUM_SUITS), 2)
-    ]
-    return np.array(neighbours + same_rank)
-
-
-INTERACTIONS = _interacting_cards()
+_NEIGHBOURS = [(card, card + 1) for card in range(NUM_CARDS) if card % NUM_RANKS < NUM_RANKS - 1]
+_SAME_RANK = [
+    pair for rank in range(NUM_RANKS) for pair in combinations(range(rank, NUM_CARDS, NUM_RANKS), 2)
+]
+INTERACTIONS = np.array(_NEIGHBOURS + _SAME_RANK)
+"""Pairs of cards whose products are the interaction terms, int64 (126, 2)."""
 
 
 class Interactions(Features):
