@@ -96,8 +96,9 @@ def test_rows_of_scoring_compare_the_named_estimators(monkeypatch, tmp_path):
         squares = np.arange(2 * len(members) - len(authors.BAYES)) ** 2
         return squares[:, None, None] * np.repeat(positions[:, None], len(authors.SCORED), axis=1)
 
-    for name in ("read_keras", "AuthorsDense", "authors_cnn", "trained"):
-        monkeypatch.setattr(authors, name, lambda *_: [])
+    for name in ("read_keras", "AuthorsDense", "authors_cnn"):
+        monkeypatch.setattr(authors.authors_files, name, lambda *_: [])
+    monkeypatch.setattr(authors, "trained", lambda *_: [])
     monkeypatch.setattr(authors.Run, "checkout", lambda *_: tmp_path)
     monkeypatch.setattr(authors, "scores", scores)
     monkeypatch.setattr(authors, "completed_turns", lambda *_: ((each, hands, turns) for each in numbers))
