@@ -34,7 +34,6 @@ NINETY_TO_95 = 1.96 / 1.645
 
 Line = tuple[str, str, str, str]
 """Claim, its figure, ours, verdict."""
-_HEADER = ("its figure", "here", "verdict")
 
 
 def agrees(right: bool) -> str:
@@ -68,16 +67,17 @@ def claims_table(rows: Sequence[Row]) -> str:
     parts: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         parts[row["of"]].append(row)
-    won, losses = defaultdict[str, list[float]](list), defaultdict[str, list[float]](list)
+    won: dict[str, list[float]] = {}
+    losses: dict[str, list[float]] = {}
     for row in parts["002/table-1"]:
-        won[row["network"]].append(row["won"])
-        losses[row["network"]].append(row["validation_loss"])
-    logs = parts["002/authors-losses"]
-    theirs = authors_lines(parts["002/authors-networks"], logs)
+        won.setdefault(row["network"], []).append(row["won"])
+        losses.setdefault(row["network"], []).append(row["validation_loss"])
+    losses_of_authors = parts["002/authors-losses"]
+    theirs = authors_lines(parts["002/authors-networks"], losses_of_authors)
     if parts["002/figure-2"]:
         theirs += data_lines(parts["002/figure-2"])
-    if logs:
-        theirs.append(convergence(logs))
+    if losses_of_authors:
+        theirs.append(convergence(losses_of_authors))
     lines: list[Line] = []
     for one in COMPARISONS:
         if all(name in won for pair in one.pairs for name in pair):
@@ -87,10 +87,11 @@ def claims_table(rows: Sequence[Row]) -> str:
         lines += [mse_and_games(won, losses), predicted(won)]
     for row in parts["002/figure-5"]:
         lines += residual_lines(row)
-    tables = {"claim": theirs, "claim, tested with networks of ours": lines}
     return "\n\n".join(
-        markdown((title, *_HEADER), [(*line, marked(verdict)) for *line, verdict in part])
-        for title, part in tables.items()
+        markdown(
+            (title, "its figure", "here", "verdict"), [(*line, marked(verdict)) for *line, verdict in part]
+        )
+        for title, part in (("claim", theirs), ("claim, tested with networks of ours", lines))
         if part
     )
 
@@ -136,9 +137,10 @@ def convergence(rows: Sequence[Row]) -> Line:
         losses = dict(zip(row["after"], row["validation_losses"], strict=True))
         last = losses[max(losses)]
         right += max(abs(losses[LAST_RATE] - last), last - min(losses.values())) <= UNCHANGED * last
-    text = '"All models converged after the 96 epochs without symptoms of overfitting": their logged '
-    text += f"validation losses change by less than {100 * UNCHANGED:.1g} % after epoch {LAST_RATE} and end "
-    text += "at the lowest"
+    text = (
+        '"All models converged after the 96 epochs without symptoms of overfitting": their logged validation '
+        f"losses change by less than {100 * UNCHANGED:.1g} % after epoch {LAST_RATE} and end at the lowest"
+    )
     return text, f"{len(rows)} networks", f"{right} of {len(rows)}", agrees(right == len(rows))
 
 
@@ -171,13 +173,14 @@ def authors_lines(rows: Sequence[Row], losses: Sequence[Row]) -> list[Line]:
             lines.append((text, f"{paper} ± {error}", figure, verdict))
     figure_6 = [row["paper"] == row["measured"] for row in rows if "measured" in row and "network" in row]
     figure_7 = [abs(row["paper"] - row["measured"]) < 0.6 for row in rows if "card" in row]
-    figures = {"6, the authors' weights: the same discard": (figure_6, "positions")}
-    figures["7, the authors' weights: values within 0.6"] = figure_7, "cards"
-    return lines + [
-        (f"Figure {text}", f"{len(right)} {kind}", f"{sum(right)} of {len(right)}", agrees(all(right)))
-        for text, (right, kind) in figures.items()
-        if right
-    ]
+    for number, text, right, kind in (
+        (6, "the same discard", figure_6, "positions"),
+        (7, "values within 0.6", figure_7, "cards"),
+    ):
+        if right:
+            text = f"Figure {number}, the authors' weights: {text}"
+            lines.append((text, f"{len(right)} {kind}", f"{sum(right)} of {len(right)}", agrees(all(right))))
+    return lines
 
 
 def data_lines(rows: Sequence[Row]) -> list[Line]:
@@ -189,17 +192,12 @@ def data_lines(rows: Sequence[Row]) -> list[Line]:
     skews, peaks = (", ".join(f"{value:+.2f}" for value in values) for values in (skewness, kurtosis))
     rises = means == sorted(means) and deviations == sorted(deviations, reverse=True)
     gaussian = all(max(map(abs, shape)) < GAUSSIAN for shape in shapes)
-    rising = "Figure 2: with more samples the mean score rises and the deviation falls"
-    return [
-        (rising, "", figures, agrees(rises)),
-        (
-            "Figure 2: the distribution skews upward: skewness",
-            "",
-            skews,
-            agrees(skewness == sorted(skewness)),
-        ),
-        ("Figure 2: scores are approximately normal: excess kurtosis", "", peaks, agrees(gaussian)),
-    ]
+    found = (
+        ("with more samples the mean score rises and the deviation falls", figures, rises),
+        ("the distribution skews upward: skewness", skews, skewness == sorted(skewness)),
+        ("scores are approximately normal: excess kurtosis", peaks, gaussian),
+    )
+    return [(f"Figure 2: {text}", "", figure, agrees(right)) for text, figure, right in found]
 
 
 def shape_of(histogram: Sequence[int]) -> tuple[float, float]:
