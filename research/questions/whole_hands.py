@@ -11,7 +11,6 @@ faster and about as good (docs/results/search.md, "Beliefs").
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -22,23 +21,12 @@ from gin_env.agents.policies.candidate_network import (
     find_policy_of_games,
 )
 from gin_env.agents.search.belief import Belief, Worlds, without_padding
-from gin_env.agents.search.best_response import MISTAKES
-from gin_env.agents.search.dealing import deal_world
+from gin_env.agents.search.best_response import log_likelihoods
 from gin_env.agents.search.small_networks import HandShapes
 from gin_env.estimators.base import Estimator
 from gin_env.game.cards import NUM_CARDS, card_bit
-from gin_env.game.engine import play
-from gin_env.game.state import DISCARD, STATE
 from gin_env.game.streams import below, mix, unit
-from gin_env.observations.candidates import (
-    DISCARD_ROWS,
-    DRAW_ROWS,
-    NO_ACTION,
-    new_arrays,
-    write_context,
-    write_discards,
-    write_draws,
-)
+from gin_env.observations.candidates import DISCARD_ROWS, DRAW_ROWS, NO_ACTION, are_discarding
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer, check_number
 from gin_env.support.compilation import kernel
@@ -54,8 +42,6 @@ CHANGE_TWO = 0.3
 """Share of the others that exchange two cards with the stock, not one."""
 NEVER = -1e30
 """Logarithm of the probability of an impossible change."""
-BATCH_SIZE = 64
-"""Worlds in one forward pass, whose arrays fit into the processor's cache."""
 
 
 class WholeHands(Belief):
@@ -89,7 +75,8 @@ class WholeHands(Belief):
         super().__init__(estimator, shapes)
         self.trust = check_number("trust", trust, 0, 1)
         network = model if isinstance(model, CandidateScorer) else find_policy_of_games(model)
-        self.likelihood = PolicyLikelihood(network)
+        check_no_memory(network)
+        self._scores = [QuickLogits(scores) for scores in (network.draws, network.discards)]
         self.chains = check_integer("chains", chains, 1, MAX_CHAINS)
         if shapes is not None and trust:
             raise ValueError(f"trust must be 0 for hands weighted by their shape, not {trust!r}")
@@ -101,6 +88,20 @@ class WholeHands(Belief):
             return without_padding(Worlds(self, view, num_chains, random).draw(rounds)[:count])
         chains = Chains(self, view, num_chains, random)
         return without_padding(np.concatenate([chains.next_worlds() for _ in range(rounds)])[:count])
+
+    def chances_of(self, view: PlayerView, actions: np.ndarray) -> np.ndarray:
+        """Return the model's probability of each action, int64 (n,), in the view before it: float64 (n,)."""
+        chances, discarding = np.empty(len(view)), are_discarding(view.array)
+        rows, candidates, context = view.candidates()
+        for scores, size, group in zip(
+            self._scores, (DRAW_ROWS, DISCARD_ROWS), (~discarding, discarding), strict=True
+        ):
+            some = candidates[group, :size]
+            logits = np.where(some == NO_ACTION, -np.inf, scores(rows[group, :size], context[group]))
+            shares = np.exp(logits - logits.max(axis=(1, 2), keepdims=True))
+            taken = some == actions[group, None, None]
+            chances[group] = (shares * taken).sum(axis=(1, 2)) / shares.sum(axis=(1, 2))
+        return chances
 
 
 class Chains(Worlds):
@@ -138,87 +139,10 @@ class Chains(Worlds):
     def _chances(self, held: np.ndarray, stock: np.ndarray) -> np.ndarray:
         """Return logarithms of the probabilities of worlds, up to a constant: float64 (n,)."""
         trust = self._model.trust
-        acted = trust * self._model.likelihood(self.view, self._past, held, stock)
+        worlds = self.view, self._past, held, stock
+        acted = trust * log_likelihoods(*worlds, np.random.default_rng(0), self._model.chances_of)
         # Cards that are not in the stock are held, so the odds of the stock are enough.
         return acted - (1 - trust) * np.log(self._odds)[stock].sum(axis=1)
-
-
-class Decisions(NamedTuple):
-    """Decisions as candidates (`gin_env.observations.candidates`), and the actions taken."""
-
-    rows: np.ndarray
-    """float32 (n, k, NUM_FEATURES)"""
-    actions: np.ndarray
-    """int64 (n, k, 2)"""
-    context: np.ndarray
-    """float32 (n, NUM_CONTEXT)"""
-    taken: np.ndarray
-    """int64 (n,)"""
-
-    def first(self, count: int) -> Decisions:
-        """Return the first `count` decisions."""
-        return Decisions(*(array[:count] for array in self))
-
-
-def new_decisions(count: int, num_rows: int) -> Decisions:
-    """Return uninitialised arrays for `count` decisions between `num_rows` candidates each."""
-    return Decisions(*new_arrays(count, num_rows), np.empty(count, np.int64))
-
-
-class PolicyLikelihood:
-    """Models the opponent as a policy that scores candidates and errs at random.
-
-    Parameters
-    ----------
-    network : the policy.
-    """
-
-    def __init__(self, network: CandidateScorer) -> None:
-        check_no_memory(network)
-        self._draws, self._discards = QuickLogits(network.draws), QuickLogits(network.discards)
-
-    def __call__(self, view: np.void, past: np.void, held: np.ndarray, stock: np.ndarray) -> np.ndarray:
-        """Return the log likelihood of the opponent's actions in each of these worlds: float64 (n,)."""
-        likelihoods = np.zeros(len(held))
-        game = np.zeros(1, STATE)
-        num_draws, num_discards = int(past["draw_decisions"]), int(past["discard_decisions"])
-        max_worlds = min(len(held), BATCH_SIZE)
-        all_draws = new_decisions(max_worlds * num_draws, DRAW_ROWS)
-        all_discards = new_decisions(max_worlds * num_discards, DISCARD_ROWS)
-        for first in range(0, len(held), BATCH_SIZE):
-            batch = slice(first, first + BATCH_SIZE)
-            num_worlds = len(held[batch])
-            draws = all_draws.first(num_worlds * num_draws)
-            discards = all_discards.first(num_worlds * num_discards)
-            write_past_decisions(view, past, held[batch], stock[batch], game[0], draws, discards)
-            for decisions, scores in ((draws, self._draws), (discards, self._discards)):
-                if len(decisions.taken):
-                    logits = scores(decisions.rows, decisions.context)
-                    _add_chances(logits, decisions.actions, decisions.taken, likelihoods[batch])
-        return likelihoods
-
-
-@kernel
-def _add_chances(logits: np.ndarray, actions: np.ndarray, taken: np.ndarray, likelihoods: np.ndarray) -> None:
-    """Add to `likelihoods` (n,) the logarithms of the probabilities of the actions taken, m in each world."""
-    each = len(taken) // len(likelihoods)
-    for world in range(len(likelihoods)):
-        for index in range(world * each, (world + 1) * each):
-            highest = -np.inf
-            for row in range(actions.shape[1]):
-                for knock in range(2):
-                    if actions[index, row, knock] != NO_ACTION:
-                        highest = max(highest, logits[index, row, knock])
-            total, share, possible = 0.0, 0.0, 0
-            for row in range(actions.shape[1]):
-                for knock in range(2):
-                    if actions[index, row, knock] != NO_ACTION:
-                        weight = np.exp(logits[index, row, knock] - highest)
-                        total += weight
-                        possible += 1
-                        if actions[index, row, knock] == taken[index]:
-                            share = weight
-            likelihoods[world] += np.log((1 - MISTAKES) * share / total + MISTAKES / possible)
 
 
 @kernel
@@ -278,35 +202,3 @@ def propose_changes(
             after = total - odds[comes] + odds[leaves]
             correction[world] += np.log(odds[leaves] / after) - np.log(odds[comes] / total)
             total = after
-
-
-@kernel
-def write_past_decisions(view, past, held: np.ndarray, stock: np.ndarray, game, draws, discards) -> None:
-    """Write all decisions of the opponent in each of the worlds (n,), in order, and the actions taken.
-
-    `draws` and `discards` are `Decisions` to write into; `game` is a `STATE` record to play in.
-    """
-    opponent = 1 - np.int64(view.player)
-    after = np.empty((NUM_CARDS, NUM_CARDS), np.int64)
-    num_draws, num_discards = 0, 0
-    for world in range(len(held)):
-        deal_world(game, view, past, held[world], stock[world], np.uint64(0))
-        for index in range(view.public.history_length):
-            action = np.int64(view.public.history[index])
-            if game.public.to_move == opponent:
-                private = game.private[opponent]
-                if game.public.phase == DISCARD:
-                    row, decisions = num_discards, discards
-                    write_discards(
-                        game.public, private, opponent, decisions.rows[row], decisions.actions[row], after
-                    )
-                    num_discards += 1
-                else:
-                    row, decisions = num_draws, draws
-                    write_draws(
-                        game.public, private, opponent, decisions.rows[row], decisions.actions[row], after
-                    )
-                    num_draws += 1
-                write_context(game.public, private, opponent, decisions.context[row])
-                decisions.taken[row] = action
-            play(game, action)

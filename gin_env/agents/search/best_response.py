@@ -11,6 +11,8 @@ games.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from gin_env import agents
@@ -148,16 +150,33 @@ class WeightedWorlds(Worlds):
 
     def log_likelihoods(self) -> np.ndarray:
         """float64 (n,): logarithm of the likelihood of the opponent's actions in each proposed world."""
-        num_acts = int(self._past["draw_decisions"]) + int(self._past["discard_decisions"])
-        if not num_acts or self.trust == 0:  # then the likelihood counts for nothing
+        if self.trust == 0:  # then the likelihood counts for nothing
             return np.zeros(len(self._held))
-        views = np.zeros(len(self._held) * num_acts, VIEW)
-        taken, possible = np.empty(len(views), np.int64), np.empty(len(views), np.int64)
         worlds = self.view, self._past, self._held, self._stock
-        _write_past_views(*worlds, self._key(), np.zeros(1, STATE), views, taken, possible)
-        same = self.bot.act(PlayerView.of_array(views)) == taken
-        chances = (1 - MISTAKES) * same + MISTAKES / possible
-        return np.log(chances).reshape(len(self._held), num_acts).sum(axis=1)
+        return log_likelihoods(*worlds, self._random, lambda view, taken: self.bot.act(view) == taken)
+
+
+def log_likelihoods(
+    view: np.void,
+    past: np.void,
+    held: np.ndarray,
+    stock: np.ndarray,
+    random: np.random.Generator,
+    chances_of: Callable[[PlayerView, np.ndarray], np.ndarray],
+) -> np.ndarray:
+    """Return the logarithm of the likelihood of the opponent's actions in each world, float64 (n,).
+
+    `chances_of` returns the probabilities of actions, int64 (k,), in the opponent's views before them.
+    """
+    num_acts = int(past["draw_decisions"]) + int(past["discard_decisions"])
+    if not num_acts:
+        return np.zeros(len(held))
+    views = np.zeros(len(held) * num_acts, VIEW)
+    taken, possible = np.empty(len(views), np.int64), np.empty(len(views), np.int64)
+    key = random.integers(0, 1 << 64, dtype=np.uint64)
+    _write_past_views(view, past, held, stock, key, np.zeros(1, STATE), views, taken, possible)
+    chances = (1 - MISTAKES) * chances_of(PlayerView.of_array(views), taken) + MISTAKES / possible
+    return np.log(chances).reshape(len(held), num_acts).sum(axis=1)
 
 
 @kernel
