@@ -8,7 +8,6 @@ from pathlib import Path
 from benchmarks.bot_speed import measure_bots
 from gin_env import agents
 from gin_env.agents.registry import BOTS
-from gin_env.game.rules import Rules
 from gin_env.matches.intervals import wilson_interval
 from gin_env.matches.matches import MatchResult
 from gin_env.matches.tournaments import Rating, TournamentResult, draw_heat_map, play_tournament
@@ -101,15 +100,11 @@ def many(row: Row) -> str:
 def measure_variants(run: Run, presets: Sequence[str]) -> list[Row]:
     """Play a match of each bot that decides quickly against Simple, under each preset."""
     bots = [bot for bot in agents.quick_names() if bot != "simple"]
-    run.used(*bots, "simple")
-    rows = []
-    for preset in run.some(presets):
-        for bot in run.some(bots):
-            run.say(f"{bot} under {preset}")
-            names = (bot, "simple")
-            match = run.log.play(names, names, run.size(2000), run.seed, rules=Rules.preset(preset))
-            rows.append(match_row(match, preset=preset))
-    return rows
+    return [
+        match_row(run.match(bot, "simple", 2000, rules=preset), preset=preset)
+        for preset in run.some(presets)
+        for bot in run.some(bots)
+    ]
 
 
 # --- The gold standard of arXiv 2607.06854 ----------------------------------------------------------------
@@ -123,25 +118,18 @@ def measure_gold(run: Run, challengers: Sequence[str]) -> list[Row]:
 
     In `gin_rummy_v4` the player who knocks wins the hand, since it has no undercut.
     """
-    rules = Rules.preset("gin_rummy_v4")
     rows = []
     for bot in run.some(challengers):
         games = {} if bot == GOLD else match_row(run.match(bot, GOLD, GAMES))
-        hands = run.log.play((bot, GOLD), (bot, GOLD), run.size(GAMES), run.seed, episode="hand", rules=rules)
+        hands = run.match(bot, GOLD, GAMES, episode="hand", rules="gin_rummy_v4")
         ended = hands.knocks[0] / hands.hands
         low, high = wilson_interval(ended, hands.hands)
         rows.append(
-            {
-                "bot": bot,
-                "games": run.size(GAMES),
-                **{key: games.get(key) for key in ("won", "low", "high", "deals")},
-                "hands": hands.hands,
-                "ended_hands": hands.knocks[0],
-                "ended": percent(ended),
-                "ended_low": percent(low),
-                "ended_high": percent(high),
-                "ended_by_gold": percent(hands.knocks[1] / hands.hands),
-                "gold_gins": percent(hands.gins[1] / hands.hands),
-            }
+            {"bot": bot, "games": run.size(GAMES)}
+            | {key: games.get(key) for key in ("won", "low", "high", "deals")}
+            | {"hands": hands.hands, "ended_hands": hands.knocks[0]}
+            | {"ended": percent(ended), "ended_low": percent(low), "ended_high": percent(high)}
+            | {"ended_by_gold": percent(hands.knocks[1] / hands.hands)}
+            | {"gold_gins": percent(hands.gins[1] / hands.hands)}
         )
     return rows

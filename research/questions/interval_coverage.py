@@ -25,12 +25,11 @@ from gin_env.matches.intervals import (
     win_rate_difference_interval,
     win_rate_interval,
 )
-from gin_env.matches.matches import MatchResult, play_match
+from gin_env.matches.matches import MatchResult
 from research.reproduce.experiment import Run, percent
 from research.reproduce.tables import Row
 
 MATCHES = 2000
-CONFIDENCE = 0.95
 
 
 def measure_coverage(run: Run, win_rates: Sequence[Any], differences: Sequence[Any]) -> list[Row]:
@@ -43,9 +42,7 @@ def measure_coverage(run: Run, win_rates: Sequence[Any], differences: Sequence[A
     matches = run.size(MATCHES, 5)
 
     def play(bot: str, opponent: str, episode: Episode, deals: int) -> MatchResult:
-        run.used(bot, opponent)
-        run.say(f"{bot} against {opponent}")
-        return play_match(bot, opponent, 2 * deals * matches, run.seed, episode=episode)
+        return run.match(bot, opponent, 2 * deals * matches, fresh=True, episode=episode)
 
     rows = [win_rate_row(play(*about), matches) for about in run.some(win_rates)]
     for one, other, opponent, episode, deals in run.some(differences):
@@ -57,26 +54,20 @@ def measure_coverage(run: Run, win_rates: Sequence[Any], differences: Sequence[A
 def win_rate_row(match: MatchResult, matches: int) -> Row:
     """Return the row for the intervals of the win rate and of the points per hand."""
     short = cut(match, matches)
-    paired = [win_rate_interval(*part, CONFIDENCE) for part in short]
+    paired = [win_rate_interval(*part) for part in short]
     independent = [plain(part)[1] for part in short]
-    points = [
-        mean_interval(
-            part["points"][:, 0].sum() / part["hands"].sum(),
-            deviations(part["points"][:, 0], part["hands"]),
-            CONFIDENCE,
-        )
-        for part in np.split(match.each_deal(), matches)
-    ]
-    row = row_of(match, None, match.win_rate, paired, independent)
-    row["design_effect"] = round(design_effect(*match.wins_and_decided), 3)
-    row["points_held"] = held("points", points, match.points_per_hand[0])["points_held"]
-    return row
+    parts = [(part["points"][:, 0], part["hands"]) for part in np.split(match.each_deal(), matches)]
+    points = [mean_interval(own.sum() / hands.sum(), deviations(own, hands)) for own, hands in parts]
+    return row_of(match, None, match.win_rate, paired, independent) | {
+        "design_effect": round(design_effect(*match.wins_and_decided), 3),
+        "points_held": held("points", points, match.points_per_hand[0])["points_held"],
+    }
 
 
 def difference_row(first: MatchResult, second: MatchResult, matches: int) -> Row:
     """Return the row for the intervals of the difference of two bots' win rates on the same decks."""
     short = list(zip(cut(first, matches), cut(second, matches), strict=True))
-    paired = [win_rate_difference_interval(one, other, CONFIDENCE) for one, other in short]
+    paired = [win_rate_difference_interval(one, other) for one, other in short]
     independent = [newcombe_interval(plain(one), plain(other)) for one, other in short]
     return row_of(first, second.bots[0], first.win_rate - second.win_rate, paired, independent)
 
@@ -90,18 +81,13 @@ def row_of(
 ) -> Row:
     """Return the part common to both kinds of rows; `less` is the bot whose win rate is subtracted."""
     matches = len(paired)
-    row: Row = {
-        "bot": match.bots[0],
-        "less": less,
-        "opponent": match.bots[1],
-        "games": match.games // matches,
-        "episode": match.episode,
-        "matches": matches,
-        "value": percent(value),
-        "design_effect": None,
-        "points_held": None,
-    }
-    return row | held("paired", paired, value) | held("independent", independent, value)
+    return (
+        {"bot": match.bots[0], "less": less, "opponent": match.bots[1], "games": match.games // matches}
+        | {"episode": match.episode, "matches": matches, "value": percent(value)}
+        | {"design_effect": None, "points_held": None}
+        | held("paired", paired, value)
+        | held("independent", independent, value)
+    )
 
 
 def cut(match: MatchResult, matches: int) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -113,7 +99,7 @@ def cut(match: MatchResult, matches: int) -> list[tuple[np.ndarray, np.ndarray]]
 def plain(of_match: tuple[np.ndarray, np.ndarray]) -> tuple[float, Interval]:
     """Return the win rate and its interval, as if all games were independent."""
     wins, decided = (float(games.sum()) for games in of_match)
-    return wins / decided, wilson_interval(wins / decided, decided, CONFIDENCE)
+    return wins / decided, wilson_interval(wins / decided, decided)
 
 
 def held(kind: str, found: Sequence[Interval], value: float) -> Row:

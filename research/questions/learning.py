@@ -12,15 +12,16 @@ import sys
 from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from statistics import mean
 
 from gin_env import agents
+from gin_env.agents import Agent
 from gin_env.agents.policies.candidate_network import load_candidate_policy
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.registry import BOTS
 from gin_env.support.plots import new_figure, save_figure
-from research.reproduce.experiment import Run, match_row
-from research.reproduce.tables import Over, Row, by
+from research.reproduce.charts import errors_of
+from research.reproduce.experiment import Run, by_name, match_row
+from research.reproduce.tables import Row, by
 
 HELD_OUT = tuple(BOTS.names(held_out=True))
 """Bots in no pool, league or choice of settings, as their declarations say."""
@@ -108,23 +109,13 @@ def measure_growth(run: Run) -> list[Row]:
     return rows
 
 
-def _mean_and_each(rows: Sequence[Row]) -> str:
-    won = [row["won"] for row in rows]
-    return f"{mean(won):.1f} ({', '.join(f'{one:.1f}' for one in won)})"
-
-
-mean_and_each = Over(_mean_and_each)
-"""A cell like ``{won:each .1f}`` with an exact mean, so that halves of a tenth are rounded to even."""
-
-
 def draw_growth(rows: Sequence[Row], path: Path, origin: str) -> None:
     """Draw the games won over the decisions learned, a point for each run."""
     figure, [[axes]] = new_figure(8, 5)
     for opponent in GROWTH_OPPONENTS:
         mine = [row for row in rows if row["opponent"] == opponent]
         decisions, won = [row["decisions"] for row in mine], [row["won"] for row in mine]
-        errors = [[row["won"] - row["low"] for row in mine], [row["high"] - row["won"] for row in mine]]
-        axes.errorbar(decisions, won, errors, fmt="o", ms=4, label=f"against {opponent}")
+        axes.errorbar(decisions, won, errors_of(mine, "won"), fmt="o", ms=4, label=f"against {opponent}")
     axes.axhline(50, color="black", linewidth=0.8)
     axes.set(xscale="log", xlabel="decisions learned", ylabel="games won, %", title="PPO on candidates")
     axes.legend(loc="lower right")
@@ -161,14 +152,10 @@ def held_out(row: Row) -> str:
     return "yes" if row["opponent"] in HELD_OUT else ""
 
 
-def measure_scores(run: Run) -> list[Row]:
-    """Measure `policy-1` with and without the score as an input, against bots and each other."""
+def without_scores() -> dict[str, Agent]:
+    """Return `policy-1` without the score as an input."""
     network = load_candidate_policy("policy-1")[0]
-    blind = CandidatePolicyBot(network, name="policy-1 that sees no score", episode="hand")
-    rows = [run.row("policy-1", blind, 20_000)]
-    for opponent in ("simple", "generation"):
-        rows += [run.row(bot, opponent, 20_000) for bot in ("policy-1", blind)]
-    return rows
+    return by_name([CandidatePolicyBot(network, name="policy-1 that sees no score", episode="hand")])
 
 
 def over_one_worker(rows: Sequence[Row]) -> list[Row]:

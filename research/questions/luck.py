@@ -17,7 +17,7 @@ import numpy as np
 
 from gin_env.game.rules import PRESETS
 from gin_env.matches.luck import NUM_SUMMED, ROLLED, adjusted_ratio, without_luck
-from gin_env.matches.matches import MatchResult, play_match
+from gin_env.matches.matches import MatchResult
 from gin_env.matches.rolled_luck import ROLLOUTS
 from gin_env.support.plots import new_figure, save_figure
 from research.reproduce.experiment import Run, match_row, percent, ratio_row
@@ -33,6 +33,8 @@ PAIRS = (
 ROLLED_PAIRS, ROLLED_HANDS = tuple((a, b) for a, b, _ in PAIRS if b != "cfr-plus"), 400
 OPPONENTS = ("simple", "gold-standard", "utility", "tonic", "cfr-plus", "marjj", "generation", "policy-1")
 MEAN_HANDS = 8000
+USUAL = "challenge"
+"""The rules of the rows without a preset: those of the EAAI 2021 challenge."""
 SHORT_MATCHES, SHORT_DEALS = 400, 50
 LEADS = (1, 3, 5)
 """Percentage points beyond 50 that a player wins, for the number of games that tell it from a tie."""
@@ -43,17 +45,20 @@ def measure_variance(run: Run) -> list[Row]:
     """Measure the variance of games won and of points a hand, before and after."""
     rows = []
     for a, b, games in run.some(PAIRS, 1):
-        run.used(a, b)
-        run.say(f"{a} against {b}")
-        match = play_match(a, b, run.size(games), run.seed, luck=True)
+        match = run.match(a, b, games, luck=True)
         deals = match.each_deal()
-        won, points = deals["wins"][:, 0] + (2 - deals["wins"].sum(axis=1)) / 2, deals["points"]
+        won = deals["wins"][:, 0] + (2 - deals["wins"].sum(axis=1)) / 2
         rows.append(
             match_row(match, deviation=round(float((won / 2).std(ddof=1)), 4))
             | saved_row(match, "wins", won, np.full(len(won), 2))
-            | saved_row(match, "points", points[:, 0] - points[:, 1], deals["hands"])
+            | saved_row(match, "points", lead_of(match), deals["hands"])
         )
     return rows
+
+
+def lead_of(match: MatchResult) -> np.ndarray:
+    """Return the points of bot a less those of bot b in each deal, float64 (m,)."""
+    return match.each_deal()["points"] @ np.array([1.0, -1.0])
 
 
 def saved_row(match: MatchResult, unit: str, results: np.ndarray, counts: np.ndarray) -> Row:
@@ -70,16 +75,13 @@ def measure_rollouts(run: Run) -> list[Row]:
     """Measure the variance of the lead in single hands that the network, rollouts and both take away."""
     rows = []
     for a, b in run.some(ROLLED_PAIRS, 1):
-        run.used(a, b)
-        run.say(f"{a} against {b}")
         hands, began = run.size(ROLLED_HANDS, 16), time.process_time()
-        play_match(a, b, hands, run.seed, episode="hand", luck=True)
+        run.match(a, b, hands, fresh=True, episode="hand", luck=True)
         between = time.process_time()
-        match = play_match(a, b, hands, run.seed, episode="hand", luck="rollouts")
+        match = run.match(a, b, hands, fresh=True, episode="hand", luck="rollouts")
         seconds = time.process_time() - between - (between - began)
         assert match.luck is not None
-        points, luck = match.each_deal()["points"], match.luck["points"]
-        lead = (points[:, 0] - points[:, 1]).astype(float)
+        lead, luck = lead_of(match), match.luck["points"]
         ones, network, rolled = np.ones(len(lead)), luck.copy(), luck.copy()
         network[:, ROLLED], rolled[:, : ROLLED.start] = 0, 0
         terms = {"network": network, "rolled": rolled, "both": luck}
@@ -91,20 +93,16 @@ def measure_rollouts(run: Run) -> list[Row]:
 
 def measure_mean(run: Run) -> list[Row]:
     """Measure the mean luck of many matches, and the coverage of the intervals of short ones."""
-    hands = run.size(MEAN_HANDS, 40)
     pairs = [("policy", bot) for bot in OPPONENTS]
     pairs += [("simple", bot) for bot in OPPONENTS] + [("tonic", bot) for bot in OPPONENTS[:4]]
-    run.used(*dict.fromkeys(bot for pair in pairs for bot in pair))
-    rows = []
-    for a, b in run.some(pairs, 1):
-        rows.append(mean_row(play_match(a, b, hands, run.seed, episode="hand", luck=True), "challenge"))
-    for name in run.some(sorted(set(PRESETS) - {"challenge"}), 1):
-        match = play_match("policy-1", "simple", hands, run.seed, episode="hand", rules=name, luck=True)
-        rows.append(mean_row(match, name))
+    games: list[tuple[str, str, str | None]] = [(a, b, None) for a, b in run.some(pairs, 1)]
+    games += [("policy-1", "simple", preset) for preset in run.some(sorted(PRESETS), 1)]
+    rows = [
+        mean_row(run.match(a, b, MEAN_HANDS, episode="hand", rules=preset, luck=True), preset or USUAL)
+        for a, b, preset in games
+    ]
     matches = run.size(SHORT_MATCHES, 4)
-    long = play_match(
-        "policy-1", "tonic", 2 * SHORT_DEALS * matches, run.seed, episode="hand", luck=True
-    )  # fmt: skip
+    long = run.match("policy-1", "tonic", 2 * SHORT_DEALS * matches, episode="hand", luck=True)
     return [*rows, coverage_row(long, matches)]
 
 
@@ -112,37 +110,21 @@ def mean_row(match: MatchResult, rules: str) -> Row:
     """Return the mean luck of a match in points a deal, with its standard error."""
     assert match.luck is not None
     total = match.luck["points"][:, :NUM_SUMMED].sum(axis=1)
-    error = float(total.std(ddof=1)) / len(total) ** 0.5
-    return {
-        "kind": "mean",
-        "bot": match.bots[0],
-        "opponent": match.bots[1],
-        "rules": rules,
-        "hands": match.games,
-        "luck": round(float(total.mean()), 4),
-        "error": round(error, 4),
-    }
+    luck, error = float(total.mean()), float(total.std(ddof=1)) / len(total) ** 0.5
+    about = {"kind": "mean", "bot": match.bots[0], "opponent": match.bots[1], "rules": rules}
+    return about | {"hands": match.games, "luck": round(luck, 4), "error": round(error, 4)}
 
 
 def coverage_row(match: MatchResult, matches: int) -> Row:
     """Return how often the interval of a short match contains the lead of the whole match."""
     assert match.luck is not None
-    deals, luck = match.each_deal(), match.luck["points"]
-    lead = (deals["points"][:, 0] - deals["points"][:, 1]).astype(float)
-    value = lead.sum() / deals["hands"].sum()
-    found = [
-        adjusted_ratio(lead[part], deals["hands"][part], luck[part]).interval
-        for part in np.array_split(np.arange(len(lead)), matches)
-    ]
+    whole = lead_of(match), match.each_deal()["hands"], match.luck["points"]
+    value = whole[0].sum() / whole[1].sum()
+    short = zip(*(np.array_split(each, matches) for each in whole), strict=True)
+    found = [adjusted_ratio(*part).interval for part in short]
     held = np.mean([low <= value <= high for low, high in found])
-    return {
-        "kind": "coverage",
-        "bot": match.bots[0],
-        "opponent": match.bots[1],
-        "matches": matches,
-        "hands": match.games // matches,
-        "held": percent(float(held)),
-    }
+    about = {"kind": "coverage", "bot": match.bots[0], "opponent": match.bots[1], "matches": matches}
+    return about | {"hands": match.games // matches, "held": percent(float(held))}
 
 
 def rate_text(row: Row) -> str:
@@ -154,7 +136,7 @@ def rate_text(row: Row) -> str:
 
 def by_the_usual_rules(row: Row) -> bool:
     """Return whether a page shows the row; the other presets are in the complete table."""
-    return row.get("rules", "challenge") == "challenge"
+    return row.get("rules", USUAL) == USUAL
 
 
 def coverage(rows: Sequence[Row]) -> list[Row]:

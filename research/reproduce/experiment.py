@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import reduce
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
 from gin_env.agents import Agent
+from gin_env.matches.benchmark import joined
 from gin_env.matches.differences import win_rate_difference
 from gin_env.matches.intervals import deviations, mean_interval
 from gin_env.matches.match_log import MatchLog
-from gin_env.matches.matches import PAIRS, MatchResult, play_match
+from gin_env.matches.matches import MatchResult, play_match
 from research.reproduce.tables import Row
 
 QUICK_GAMES = 40
@@ -78,11 +80,13 @@ class Run:
         *,
         clairvoyant: bool = False,
         fresh: bool = False,
+        **options: Any,
     ) -> MatchResult:
         """Return a match of `games` games (in a quick run of at most `QUICK_GAMES`).
 
         The match is stored in the folder and is not played again there, unless it is `fresh` or
-        `clairvoyant`. Bots that play differently therefore need different names.
+        `clairvoyant`. Bots that play differently therefore need different names. `options` are those of
+        `play_match`.
         """
         # A clairvoyant bot needs both hands, so its decisions cannot be hashed from a view alone.
         self.used(*((opponent,) if clairvoyant else (bot, opponent)))
@@ -90,8 +94,8 @@ class Run:
         self.say(f"{names[0]} against {names[1]}")
         games = self.size(games)
         if fresh or clairvoyant:
-            return play_match(bot, opponent, games, self.seed)
-        return self.log.play(names, (bot, opponent), games, self.seed)
+            return play_match(bot, opponent, games, self.seed, **options)
+        return self.log.play(names, (bot, opponent), games, self.seed, **options)
 
     def row(self, bot: str | Agent, opponent: str | Agent, games: int, /, **more: Any) -> Row:
         """Return `match_row` of a match: see `match`."""
@@ -113,7 +117,7 @@ class Run:
         for number in range(self.size(games // block, 2)):
             self.say(f"{names[0]} against {names[1]}, games {number * size:,} to {(number + 1) * size:,}")
             played.append(self.log.play(names, (bot, opponent), size, self.seed + number))
-        return joined(played)
+        return reduce(joined, played)
 
     def checkout(self, repository: str, file: Path | str) -> Path:
         """Return the folder of a user's checkout of a repository.
@@ -148,16 +152,6 @@ def named(bot: NamedAgent, name: str) -> NamedAgent:
 def by_name(bots: Iterable[NamedAgent]) -> dict[str, NamedAgent]:
     """Return bots by their names."""
     return {bot.name: bot for bot in bots}
-
-
-def joined(matches: Sequence[MatchResult]) -> MatchResult:
-    """Combine matches of the same bots on different decks into one."""
-    numbers = ("games", "hands", "voids", "turns")
-    totals: dict[str, Any] = {name: sum(getattr(match, name) for match in matches) for name in numbers}
-    for name in PAIRS[1:]:  # all but the bots' names
-        a, b = np.sum([getattr(match, name) for match in matches], axis=0).tolist()
-        totals[name] = a, b
-    return replace(matches[0], **totals, deals=np.concatenate([match.each_deal() for match in matches]))
 
 
 def match_row(match: MatchResult, **more: Any) -> Row:

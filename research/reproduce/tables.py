@@ -5,7 +5,8 @@ These signs before the format of a number show more than the number of the first
 
 - ``{won:~.2f}``: the figure with its interval, 52.72 (52.03 to 53.41); see `interval`;
 - ``{won:±.2f}``: the figure and half the width of its interval, 52.72 ± 0.69;
-- ``{won:mean .1f}``, ``median``, ``least``, ``most``: of all rows of the line that have one;
+- ``{won:mean .1f}``, ``median``, ``least``, ``most``: of all rows of the line that have one; ``exact`` is a
+  mean without rounding errors, so that halves of a tenth are rounded to even;
 - ``{won:each .1f}``: the mean of all rows, and each row's number in brackets;
 - ``{won:range .1f}``: the median of all rows, the lowest and the highest: 53.6 (46.1 to 55.2);
 - ``{won:all .1f}``: the figures of all rows;
@@ -20,7 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import mean, median
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,7 @@ def cell_text(cell: Cell, rows: list[Row]) -> str:
 
 _SUMMARIES: dict[str, Callable[[list[Any]], Any]] = {
     "mean": np.mean,
+    "exact": mean,
     "median": median,
     "least": min,
     "most": max,
