@@ -88,13 +88,8 @@ def _speed(views: Sequence[PlayerView], run: Run) -> Row:
             chains.step()
             chains.worlds()
         rates.append(count / (perf_counter() - began))
-    return {
-        "opponent": None,
-        "belief": "whole hands",
-        "positions": len(rates),
-        "hands": count,
-        "a_second": round(statistics.median(rates)),
-    }
+    row = {"opponent": None, "belief": "whole hands", "positions": len(rates), "hands": count}
+    return row | {"a_second": round(statistics.median(rates))}
 
 
 def score(view: PlayerView, drawn: np.ndarray, true: int) -> tuple[float, float, float]:

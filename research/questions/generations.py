@@ -32,15 +32,9 @@ def read_generations(
     """
     from gin_env.training.generations import loop
 
-    hands = run.size(loop.LoopSettings().hands, 64)
-    settings = loop.LoopSettings(
-        pool=pool,
-        hands=hands,
-        hands_per_part=run.size(loop.LoopSettings().hands_per_part, 64),
-        games=run.size(loop.LoopSettings().games, 20),
-        knock=knock,
-        seed=seed,
-    )
+    full, quick = loop.LoopSettings(), {"hands": 64, "hands_per_part": 64, "games": 20}
+    sizes = {name: run.size(getattr(full, name), size) for name, size in quick.items()}
+    settings = loop.LoopSettings(pool=pool, knock=knock, seed=seed, **sizes)
     for generation in loop.run(folder, last, settings, workers=1):
         run.say(f"{folder.name}: generation {generation.number}, kept: {generation.kept}")
     kept = [generation.kept for generation in loop.read_history(folder)]

@@ -39,10 +39,8 @@ class TimedLearner(Learner):
     def __init__(self, settings: PPOSettings, ranks: Ranks) -> None:
         super().__init__(settings, ranks)
         self.seconds: dict[str, float] = defaultdict(float)
-        for owner, method in (
-            *((self, name) for name in ("collect", "decide", "observe", "update")),
-            (self.league, "play"),
-        ):
+        timed = {"collect": self, "decide": self, "observe": self, "update": self, "play": self.league}
+        for method, owner in timed.items():
             setattr(owner, method, partial(self.timed, method, getattr(owner, method)))
 
     def timed(self, name: str, work: Callable[..., object], *arguments: object) -> object:
@@ -96,13 +94,10 @@ def measure_scale(run: Run) -> list[Row]:
     """Measure the learner with up to a rank for each core, on the CPU and on the GPU if there is one."""
     run.used(*PPOSettings().bots)
     rows = []
-    for device, sizes in SIZES.items():
-        if device == "cuda" and not torch.cuda.is_available():
-            continue
-        for ranks, games in run.some(sizes):
-            if ranks > usable_cores():
-                continue
-            settings = PPOSettings(num_envs=ranks * games, device=device)
-            rows.append(launch(learn, settings, ranks, device))
-            run.say(str(rows[-1]))
+    for device in ["cpu", *["cuda"] * torch.cuda.is_available()]:
+        for ranks, games in run.some(SIZES[device]):
+            if ranks <= usable_cores():
+                settings = PPOSettings(num_envs=ranks * games, device=device)
+                rows.append(launch(learn, settings, ranks, device))
+                run.say(str(rows[-1]))
     return rows

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import torch
 from sb3_contrib import MaskablePPO
-from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 
 from gin_env import agents
@@ -70,11 +69,6 @@ def learn_apart(settings: PPOSettings, ranks: Ranks) -> Rates:
     return {f"{ranks.size} processes that learn apart, {settings.num_envs:,} games each: learned": total}
 
 
-def of_the_example(workers: int, num_envs: int) -> Callable[[], Rates]:
-    """Measure decisions collected and learned per second by examples/ppo.py."""
-    return partial(launch, collect_and_learn, PPOSettings(num_envs=num_envs), workers)
-
-
 class FreeGames(GinRummyVecEnv):
     """Games without computation: after a number of real steps their observations repeat."""
 
@@ -94,13 +88,6 @@ class FreeGames(GinRummyVecEnv):
         observation, self._masks = self._seen[self._step % self.REAL_STEPS]
         nothing = np.zeros(self.num_envs, np.float32), np.zeros(self.num_envs, bool)
         return observation, *nothing, [{} for _ in range(self.num_envs)]
-
-
-class OneRollout(BaseCallback):
-    """Lets a rollout continue."""
-
-    def _on_step(self) -> bool:
-        return True
 
 
 def repeated(what: str, times: int, count: int, work: Callable[[], object]) -> Callable[[], Rates]:
@@ -124,7 +111,7 @@ def of_stable_baselines(free: bool, folder: Path) -> Callable[[], Rates]:
         settings.num_envs, "simple", seed=settings.seed, candidates=True
     )
     model.set_env(games)
-    _, callback = model._setup_learn(10**12, OneRollout())
+    _, callback = model._setup_learn(10**12)
 
     def learn() -> None:
         model.collect_rollouts(games, callback, model.rollout_buffer, settings.num_steps)
@@ -167,27 +154,25 @@ def measure_speed(run: Run) -> list[Row]:
     torch.set_num_threads(1)
     keep_freed_memory()
     run.used("simple", "policy-1")
-    found: dict[str, list[float]] = {}
-    rounds = run.size(9, 1)
     measures: list[Callable[[], Rates]] = [
-        *(of_the_example(workers, num_envs) for workers, num_envs in EXAMPLES),
+        *(
+            partial(launch, collect_and_learn, PPOSettings(num_envs=games), workers)
+            for workers, games in EXAMPLES
+        ),
         partial(launch, learn_apart, PPOSettings(), 2),
         of_stable_baselines(False, run.folder),
         of_stable_baselines(True, run.folder),
         of_candidates(),
         of_the_policy(),
     ]
-    for _ in range(rounds):
-        for measure in measures:
-            for name, rate in measure().items():
-                found.setdefault(name, []).append(rate)
-    return [
-        {
-            "what": name,
-            "a_second": round(statistics.median(rates)),
-            "slowest": round(min(rates)),
-            "fastest": round(max(rates)),
-            "rounds": rounds,
-        }
-        for name, rates in found.items()
+    rounds = [
+        {name: rate for measure in measures for name, rate in measure().items()}
+        for _ in range(run.size(9, 1))
     ]
+    rows = []
+    for name in rounds[0]:
+        rates = [measured[name] for measured in rounds]
+        about = {"what": name, "a_second": round(statistics.median(rates))}
+        ends = {"slowest": round(min(rates)), "fastest": round(max(rates))}
+        rows.append(about | ends | {"rounds": len(rounds)})
+    return rows

@@ -118,8 +118,7 @@ def measure_one_step(run: Run) -> list[Row]:
 
 def _measure(run: Run, opponent: str) -> list[Row]:
     run.used("search", opponent)
-    trial = Trial(opponent)
-    blocks = []
+    trial, blocks, rows = Trial(opponent), [], []
     variants = [variant._asdict() for variant in VARIANTS]
     for number in range(run.size(POSITIONS // BLOCK, 2)):
         path = run.folder / f"{opponent}-{number}.json"
@@ -130,7 +129,6 @@ def _measure(run: Run, opponent: str) -> list[Row]:
         blocks.append(json.loads(path.read_text()))
         if blocks[-1]["variants"] != variants:
             raise ValueError(f"{path} has other variants than this program: delete {run.folder}")
-    rows = []
     for index, about in enumerate(variants):
         # The blocks are independent of each other, unlike the positions of one game.
         means = np.array([block["means"][index] for block in blocks])
@@ -144,9 +142,7 @@ def _measure(run: Run, opponent: str) -> list[Row]:
 class Trial:
     """Trials of search variants at decisions of the policy against one opponent.
 
-    Parameters
-    ----------
-    opponent : the bot's name.
+    `opponent` is the bot's name.
     """
 
     def __init__(self, opponent: str) -> None:
@@ -184,10 +180,10 @@ class Trial:
         for belief, bot in self.bots.items():
             models = bot.begin(view, copy.deepcopy(random))
             # Every part of the worlds has all models.
-            parts = range(WORLDS // FIRST_ROUND)
-            gains = np.concatenate(
-                [bot.gains_in_models(view, models, FIRST_ROUND, tried) for _ in parts], axis=1
+            parts = (
+                bot.gains_in_models(view, models, FIRST_ROUND, tried) for _ in range(WORLDS // FIRST_ROUND)
             )
+            gains = np.concatenate(list(parts), axis=1)
             for samples, caution in product(COUNTS, CAUTIONS):
                 mean, error = mean_and_error(gains[:, :samples])
                 surely = mean - caution * error
@@ -224,14 +220,12 @@ def decisions_changed(row: Row) -> str:
 
 def is_main_variant(row: Row) -> bool:
     """Return whether the page shows a variant: the most worlds, or the true hands."""
-    known = row["belief"] == TRUE
-    cautious = row["caution"] == max(CAUTIONS)
-    return known or (cautious and row["samples"] == WORLDS)
+    return row["belief"] == TRUE or (row["samples"], row["caution"]) == (WORLDS, max(CAUTIONS))
 
 
 def main_variants(rows: Sequence[Row]) -> list[Row]:
     """Return the rows of the main variants."""
-    return [row for row in rows if is_main_variant(row)]
+    return list(filter(is_main_variant, rows))
 
 
 def by_worlds(rows: Sequence[Row]) -> list[Row]:

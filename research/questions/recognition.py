@@ -44,10 +44,8 @@ def measure_recognition(run: Run) -> list[Row]:
         for hands in run.some(HANDS):
             for subset, size in SUBSETS.items():
                 samples = [memories[bot][hands][:, :size] for bot in pool]
-                share = recognised(samples, run.seed, run.size(60, 2))
-                rows.append(
-                    {"pool": len(pool), "hands": hands, "reads": subset, "recognised": round(100 * share, 1)}
-                )
+                share = round(100 * recognised(samples, run.seed, run.size(60, 2)), 1)
+                rows.append({"pool": len(pool), "hands": hands, "reads": subset, "recognised": share})
     return rows
 
 
@@ -74,8 +72,6 @@ def recognised(samples: Sequence[np.ndarray], seed: int, epochs: int) -> float:
 
     `samples` has an array for each bot; all count alike.
     """
-    import torch
-
     torch.manual_seed(seed)
     size = min(map(len, samples))
     order = np.random.default_rng(seed).permutation(size * len(samples))
