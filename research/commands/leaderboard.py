@@ -19,6 +19,7 @@ from gin_env.support.checks import check_choice
 from gin_env.support.files import check_regular_file, write_json
 from gin_env.support.plots import new_figure, save_figure
 from research.reproduce.changes import changes
+from research.reproduce.tables import table
 
 app = typer.Typer()
 ROOT = Path(__file__).parents[2]
@@ -32,6 +33,19 @@ FIELDS = {
     **{"seed": int, "rounds": list, "opponents": list, "player": dict},
 }
 """The fields of an entry and their types."""
+COLUMNS = {
+    "": "{place}",
+    "agent": "`{agent}`{trained}",
+    "author": "{author}",
+    "score": "{score:.1f} ± {half_width:.1f}",
+    "known opponents": "{known:.1f}",
+    "held-out opponents": "{held_out:.1f}",
+    "rating": "{rating:.0f} ± {rating_error:.0f}",
+    "µs a decision": "{microseconds:short}",
+    "games": "{games:,}",
+}
+"""The table of the page: see `research.reproduce.tables`."""
+HELD_OUT = BOTS.names(held_out=True)
 
 
 @app.command(epilog="Example: `python -m research verify leaderboard/tonic.json`")
@@ -121,46 +135,29 @@ def replay_part(entry: dict[str, Any], matches: int) -> int:
         seed = seed_of(entry["seed"], entry["protocol"], number, index)
         again = play_match(player, panel[index].bot, stored["games"], seed)
         for field in ("wins", "points"):
-            if list(getattr(again, field)) != stored[field][index]:
-                raise ValueError(
-                    f"rounds[{number}].{field}[{index}] must be {list(getattr(again, field))}, "
-                    f"not {stored[field][index]}"
-                )
+            found, claimed = list(getattr(again, field)), stored[field][index]
+            if found != claimed:
+                raise ValueError(f"rounds[{number}].{field}[{index}] must be {found}, not {claimed}")
     return len(chosen)
 
 
 def page_table(entries: list[dict[str, Any]]) -> str:
     """Return the table of the page as Markdown: best score first, held-out opponents apart."""
-    lines = [
-        "| | agent | author | score | known opponents | held-out opponents | rating "
-        "| µs a decision | games |",
-        "|---:|---|---|---:|---:|---:|---:|---:|---:|",
+    rows = [
+        entry
+        | {"place": place, "trained": " (held out)" if entry["agent"] in HELD_OUT else ""}
+        | {"known": _win_rate(entry, held_out=False), "held_out": _win_rate(entry, held_out=True)}
+        | {"games": sum(row["games"] for row in entry["opponents"])}
+        for place, entry in enumerate(entries, 1)
     ]
-    for place, entry in enumerate(entries, 1):
-        rates = {held_out: 100 * np.mean(_rates(entry, held_out)) for held_out in (False, True)}
-        about = BOTS.declarations.get(entry["agent"])
-        trained = "" if about is None or not about.held_out else " (held out)"
-        lines.append(
-            f"| {place} | `{entry['agent']}`{trained} | {entry['author']} "
-            f"| {entry['score']:.1f} ± {entry['half_width']:.1f} | {rates[False]:.1f} | {rates[True]:.1f} "
-            f"| {entry['rating']:.0f} ± {entry['rating_error']:.0f} | {_microseconds(entry)} "
-            f"| {sum(row['games'] for row in entry['opponents']):,} |"
-        )
-    return "\n".join(lines)
+    return table(rows, COLUMNS, "rllrrrrrr")
 
 
-def _microseconds(entry: dict[str, Any]) -> str:
-    time = entry["microseconds"]
-    return f"{time:.2g}" if time < 10 else f"{time:,.0f}"
-
-
-def _rates(entry: dict[str, Any], held_out: bool) -> list[float]:
-    panel = PROTOCOLS[entry["protocol"]]
-    return [
-        row["wins"][0] / sum(row["wins"])
-        for row, opponent in zip(entry["opponents"], panel, strict=True)
-        if opponent.held_out == held_out
-    ]
+def _win_rate(entry: dict[str, Any], held_out: bool) -> float:
+    """Return the mean of the win rates against the known or the held-out opponents, in per cent."""
+    both = zip(entry["opponents"], PROTOCOLS[entry["protocol"]], strict=True)
+    rates = [row["wins"][0] / sum(row["wins"]) for row, opponent in both if opponent.held_out == held_out]
+    return 100 * float(np.mean(rates))
 
 
 def draw(entries: list[dict[str, Any]], path: Path) -> None:

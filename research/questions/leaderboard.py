@@ -24,7 +24,7 @@ def rows_of_bots(rows: Sequence[Row]) -> list[Row]:
             lines.append(
                 simple.get(name, {})
                 | {"bot": name, "opponent": name, "mean": 100 * mean}
-                | {"time": microseconds(speeds[name]["median"]) if name in speeds else ""}
+                | {"time": 1e6 / speeds[name]["median"] if name in speeds else None}
                 | {"learned": interval(learned.get(name, {}), ".1f")}
                 | {"searched": interval(searched.get(name, {}), ".1f")}
             )
@@ -41,9 +41,3 @@ def against_simple(rows: Sequence[Row]) -> dict[str, Row]:
         elif a == "simple":
             found[b] = {"won": 100 * (1 - won), "low": 100 * (1 - high), "high": 100 * (1 - low)}
     return found
-
-
-def microseconds(a_second: float) -> str:
-    """Return the time of a decision in microseconds as text: two digits below 10, else whole numbers."""
-    time = 1e6 / a_second
-    return f"{time:.2g}" if time < 10 else f"{time:,.0f}"

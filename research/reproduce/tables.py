@@ -11,7 +11,8 @@ These signs before the format of a number show more than the number of the first
 - ``{won:range .1f}``: the median of all rows, the lowest and the highest: 53.6 (46.1 to 55.2);
 - ``{won:all .1f}``: the figures of all rows;
 - ``{won:list .1f}``: the figures of all rows, with their intervals;
-- ``{decisions:millions .1f}``: the figure in millions.
+- ``{decisions:millions .1f}``: the figure in millions;
+- ``{time:short}``: two digits below 10, otherwise a whole number.
 
 ``{#}`` is the number of rows of the line.
 """
@@ -154,6 +155,8 @@ class _Figure:
         if spec.startswith("±"):
             half = half_width(row, key if f"{key}_low" in row else "")
             return f"{row[key]:{spec[1:]}} ± {half:{spec[1:].removeprefix('+')}}"
+        if spec == "short":
+            return f"{row[key]:.2g}" if row[key] < 10 else f"{row[key]:,.0f}"
         kind, space, number = spec.partition(" ")
         if not space:
             return format(row[key], spec)

@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 from gin_env.matches.matches import MatchResult
 from research.__main__ import app
 from research.questions import bots
-from research.questions.leaderboard import microseconds
 from research.reproduce import pages, results
 from research.reproduce.by_id import EXPERIMENTS, find
 from research.reproduce.results import load, measure
+from research.reproduce.tables import cell_text
 
 ROOT = Path(__file__).parents[2]
 PARTS = find("leaderboard").parts
@@ -91,7 +91,7 @@ def test_unmeasured_cells_are_empty():
     ("a_second", "text"), [(48e6, "0.021"), (150e3, "6.7"), (70e3, "14"), (200.0, "5,000")]
 )
 def test_time_has_two_digits_or_whole_microseconds(a_second, text):
-    assert microseconds(a_second) == text
+    assert cell_text("{time:short}", [{"time": 1e6 / a_second}]) == text
 
 
 def test_rating_errors_are_stored_with_the_result():
