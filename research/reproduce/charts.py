@@ -16,7 +16,7 @@ from research.reproduce.tables import Row, cell_text, interval_ends
 
 @dataclass(frozen=True, kw_only=True)
 class Chart(Selection):
-    """A figure of the selected rows, in panels: a row for each measure if they are split both ways."""
+    """A figure of the selected rows, in panels: a line for each measure if they are split both ways."""
 
     series: str = "{bot}"
     """Format text that names the series of a row."""
@@ -24,6 +24,8 @@ class Chart(Selection):
     """Format text that names the panel of a row, which is its title; none if all rows are in one."""
     level: float | None = None
     """Value of a line across each panel."""
+    lines: int = 1
+    """Number of lines of panels of one measure."""
     size: Sequence[float] = (8, 5)
     """Width and height of a panel, in inches."""
     axes: Mapping[str, Any] = field(default_factory=dict)
@@ -35,22 +37,25 @@ class Chart(Selection):
         """Draw the figure of the rows of an experiment."""
         chosen = self.selected(package, rows)
         panels, measures = grouped(chosen, self.panel), self.measures()
-        lines = len(measures) if len(panels) > 1 else 1
+        split = len(panels) > 1 and len(measures) > 1
+        lines = len(measures) if split else self.lines
         columns = len(panels) * len(measures) // lines
         width, height = self.size
-        share = {"sharex": True, "sharey": "row"} if lines > 1 else self.shared
+        share = {"sharex": True, "sharey": "row"} if split else self.shared
         figure, grid = new_figure(width * columns, height * lines, lines, columns, **share)
         places = [(title, key, label) for key, label in measures.items() for title in panels]
+        named: dict[str, Any] = {}
         for axes, (title, key, label) in zip(grid.flat, places, strict=True):
             self.draw_panel(axes, key, label, panels[title], chosen)
             axes.set(**({"title": title} if title else {}), **self.axes)
-            if lines > 1:
+            if split:
                 axes.label_outer()
                 axes.set_title(title if key == next(iter(measures)) else "")
             axes.tick_params(axis="x", which="minor", labelbottom=False)
-        handles, labels = grid.flat[0].get_legend_handles_labels()
-        if len(labels) > 1:
-            figure.legend(handles, labels, loc="outside upper center", **self.legend)
+            for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
+                named.setdefault(name, handle)
+        if len(named) > 1:
+            figure.legend(named.values(), named.keys(), loc="outside upper center", **self.legend)
         save_figure(figure, path, dpi=120, origin=origin)
 
     shared: ClassVar[Mapping[str, Any]] = {}

@@ -6,13 +6,13 @@
 
 Kuhn poker, Leduc hold'em and two sizes of small-deck Gin Rummy (the real engine), each by CFR, CFR+ and
 external-sampling Monte Carlo CFR. Exploitability is exact: what a best response wins, over both seats
-(NashConv / 2). The dashed lines in the Gin Rummy panels are the exploitability of bots of this package.
+(NashConv / 2). The level lines in the Gin Rummy panels are the exploitability of bots of this package.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,9 +21,11 @@ from tqdm import tqdm
 
 from gin_env import agents
 from gin_env.support.atomic import check_targets
+from gin_env.support.checks import check_choice
 from gin_env.support.exits import one_line_errors
 from gin_env.support.files import write_json
-from gin_env.support.plots import BLUE, GREEN, RED, new_figure, origin_line, save_figure
+from gin_env.support.plots import origin_line
+from research.reproduce.charts import Lines
 from research.small_games import (
     CFR,
     CFRPlus,
@@ -45,7 +47,6 @@ GAMES: dict[str, Callable[[], Game]] = {
     "small-gin": lambda: SmallGin(DECKS[9]),
 }
 BOTS = ("random", "simple")
-STYLES = {CFR.name: (BLUE, "-"), CFRPlus.name: (RED, "--"), ExternalSamplingCFR.name: (GREEN, "-.")}
 
 
 def checkpoints(iterations: int) -> list[int]:
@@ -61,22 +62,17 @@ def solve(tree: GameTree, solver: Any, iterations: int) -> list[dict[str, Any]]:
     with tqdm(total=iterations, desc=f"{tree.game.name}: {solver.name}", leave=False) as progress:
         for point in checkpoints(iterations):
             while solver.iterations < point:
-                started = time.perf_counter()
-                before = solver.iterations
+                started, before = time.perf_counter(), solver.iterations
                 solver.run(min(point - before, max(1, iterations // 100)))
                 seconds += time.perf_counter() - started
                 progress.update(solver.iterations - before)
             strategy = solver.average_strategy()
-            rows.append(
-                {
-                    "solver": solver.name,
-                    "iterations": point,
-                    "nodes_touched": solver.nodes_touched,
-                    "seconds": round(seconds, 3),
-                    "exploitability": exploitability(tree, strategy),
-                    "value": expected_value(tree, strategy),
-                }
-            )
+            about = {"solver": solver.name, "iterations": point, "nodes_touched": solver.nodes_touched}
+            found = {
+                "exploitability": exploitability(tree, strategy),
+                "value": expected_value(tree, strategy),
+            }
+            rows.append(about | {"seconds": round(seconds, 3)} | found)
             progress.set_postfix_str(f"exploitability {rows[-1]['exploitability']:.2g}")
     return rows
 
@@ -86,73 +82,54 @@ def solve_game(name: str, iterations: int, sampled_iterations: int, seed: int) -
     started = time.perf_counter()
     game = GAMES[name]()
     tree = GinTree(game.rules) if isinstance(game, SmallGin) else GameTree(game)
-    report: dict[str, Any] = {
-        "game": game.name,
-        "nodes": len(tree),
-        "information_sets": len(tree.information_sets),
-        "uniform": exploitability(tree, {}),
-        "bots": {},
-        "rows": [],
-    }
+    about = {"game": game.name, "nodes": len(tree), "information_sets": len(tree.information_sets)}
     tqdm.write(
         f"{game.name}: {len(tree):,} nodes, {len(tree.information_sets):,} information sets, "
         f"unrolled in {time.perf_counter() - started:.1f} s"
     )
-    if isinstance(tree, GinTree):
-        for bot in BOTS:
-            # `random` is the uniform strategy; one fixed sample of its choices would be another strategy.
-            strategy: Any = {} if bot == "random" else bot_vector(tree, agents.make(bot))
-            report["bots"][bot] = exploitability(tree, strategy)
-            tqdm.write(f"  {'bot ' + bot:<24} exploitability {report['bots'][bot]:.6f}")
-    solvers = (
+    bots, rows = {}, []
+    for bot in BOTS if isinstance(tree, GinTree) else ():
+        # `random` is the uniform strategy; one fixed sample of its choices would be another strategy.
+        bots[bot] = exploitability(tree, {} if bot == "random" else bot_vector(tree, agents.make(bot)))
+        tqdm.write(f"  {'bot ' + bot:<24} exploitability {bots[bot]:.6f}")
+    sampling = ExternalSamplingCFR(game, seed)
+    for solver, number in (
         (CFR(tree), iterations),
         (CFRPlus(tree), iterations),
-        (ExternalSamplingCFR(game, seed), sampled_iterations),
-    )
-    for solver, number in solvers:
-        rows = solve(tree, solver, number)
-        report["rows"] += rows
-        last = rows[-1]
+        (sampling, sampled_iterations),
+    ):
+        rows += solve(tree, solver, number)
         tqdm.write(
-            f"  {solver.name:<24} exploitability {last['exploitability']:.6f}, value {last['value']:+.5f} "
-            f"after {number:,} iterations, {last['nodes_touched']:,} nodes, {last['seconds']:.1f} s"
+            "  {solver:<24} exploitability {exploitability:.6f}, value {value:+.5f} after {iterations:,} "
+            "iterations, {nodes_touched:,} nodes, {seconds:.1f} s".format(**rows[-1])
         )
-    return report
+    return about | {"uniform": exploitability(tree, {}), "bots": bots, "rows": rows}
 
 
 def draw(reports: list[dict[str, Any]], path: Path) -> None:
-    """Log-log plots, a column for each game: against iterations, and against nodes touched."""
-    figure, panels = new_figure(4.6 * len(reports), 8, 2, len(reports))
-    for column, report in enumerate(reports):
-        for axes, x in zip(panels[:, column], ("iterations", "nodes_touched"), strict=True):
-            for solver, (colour, dash) in STYLES.items():
-                rows = [row for row in report["rows"] if row["solver"] == solver]
-                axes.loglog(
-                    [row[x] for row in rows],
-                    [max(row["exploitability"], 1e-12) for row in rows],
-                    color=colour,
-                    linestyle=dash,
-                    marker="o",
-                    markersize=3,
-                    label=solver,
-                )
-            for bot, height in report["bots"].items():
-                axes.axhline(height, color="black", linestyle="--", linewidth=0.8)
-                axes.annotate(
-                    f"bot {bot}",
-                    (1, height),
-                    (-3, 2),
-                    axes.get_yaxis_transform(),
-                    textcoords="offset points",
-                    fontsize=8,
-                    ha="right",
-                )
-            axes.set_xlabel(x.replace("_", " "))
-        panels[0, column].set_title(f"{report['game']}\n{report['information_sets']:,} information sets")
-    for axes in panels[:, 0]:
-        axes.set_ylabel("exploitability")
-    panels[0, 0].legend(loc="lower left", fontsize=8)
-    save_figure(figure, path, dpi=120, origin=origin_line(""))
+    """Draw a column for each game: exploitability against iterations, and against nodes touched."""
+    points = [
+        {"line": line, "at": at, "exploitability": max(value, 1e-12), "x": x.replace("_", " ")} | report
+        for x in ("iterations", "nodes_touched")
+        for report in reports
+        for line, at, value in lines_of(report, x)
+    ]
+    axes = {"xscale": "log", "yscale": "log"}
+    panel = "{game}\n{information_sets:,} information sets, by {x}"
+    chart = Lines(
+        series="{line}", panel=panel, x="at", y=["exploitability"], ylabel=["exploitability"], lines=2,
+        size=(4.6, 4), axes=axes, legend={"ncols": 5},
+    )  # fmt: skip
+    chart.draw("", points, path, origin_line(""))
+
+
+def lines_of(report: dict[str, Any], x: str) -> Iterator[tuple[str, int, float]]:
+    """Yield the solvers' points at each `x`, and two points of each bot's line."""
+    for row in report["rows"]:
+        yield row["solver"], row[x], row["exploitability"]
+    ends = min(row[x] for row in report["rows"]), max(row[x] for row in report["rows"])
+    for bot, value in report["bots"].items():
+        yield from ((f"bot {bot}", end, value) for end in ends)
 
 
 def main(
@@ -167,9 +144,8 @@ def main(
 ) -> None:
     """Solve small games by CFR, CFR+ and Monte Carlo CFR; draw their exploitability."""
     names = games or list(GAMES)
-    unknown = [name for name in names if name not in GAMES]
-    if unknown:
-        raise typer.BadParameter(f"unknown game {unknown[0]!r}; choose from {', '.join(GAMES)}")
+    for name in names:
+        check_choice("game", name, GAMES)
     for path in (plot, json_path):
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -184,5 +160,5 @@ def main(
 
 
 if __name__ == "__main__":
-    with one_line_errors("solve_small_games.py"):
+    with one_line_errors("python -m research.small_games"):
         typer.run(main)

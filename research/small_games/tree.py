@@ -95,42 +95,25 @@ class GameTree:
         """Return a strategy of both players as float64 (Q,); missing information sets are played uniformly.
 
         A vector is copied. Raises ValueError for an unknown information set, or a row that is not
-        a distribution.
+        a distribution over its actions.
         """
-        if isinstance(strategy, np.ndarray) and strategy.shape == (self.num_sequences,):
-            vector = strategy.astype(np.float64)
+        counts = np.diff(self.first_sequence, append=self.num_sequences)
+        vector = np.repeat(1 / counts, counts)
+        if isinstance(strategy, np.ndarray):
+            vector[:] = strategy
         else:
-            vector = self._concatenated(strategy)
+            rows = self.strategy(vector)  # they are views
+            if unknown := len(strategy.keys() - rows.keys()):
+                raise ValueError(f"the strategy has {unknown} information sets that {self.game.name} lacks")
+            for key, row in strategy.items():
+                rows[key][:] = row
         first = self.first_sequence
         sums, least = np.add.reduceat(vector, first), np.minimum.reduceat(vector, first)
         wrong = np.flatnonzero(~(np.abs(sums - 1) < 1e-6) | (least < 0))
         if len(wrong):
             row = vector[self.owners == wrong[0]]
-            raise ValueError(
-                f"{self.information_sets[wrong[0]]!r}: {row} is not a probability distribution over its "
-                "actions"
-            )
+            raise ValueError(f"{self.information_sets[wrong[0]]!r}: {row} is not a probability distribution")
         return vector
-
-    def _concatenated(self, strategy: object) -> np.ndarray:
-        """Return the rows of a strategy, one after another, float64 (Q,)."""
-        if not isinstance(strategy, Mapping):
-            raise TypeError(
-                f"a strategy must be a dict of rows by information set, or a vector of {self.num_sequences} "
-                f"probabilities, not {type(strategy).__name__}"
-            )
-        unknown = len(strategy.keys() - set(self.information_sets))
-        if unknown:
-            raise ValueError(f"the strategy has {unknown} information sets that {self.game.name} lacks")
-        rows = []
-        for key, actions in zip(self.information_sets, self.actions, strict=True):
-            row = strategy.get(key)
-            if row is None:
-                row = np.full(len(actions), 1 / len(actions))
-            elif np.shape(row) != (len(actions),):
-                raise ValueError(f"{key!r} has {len(actions)} actions, not a row of shape {np.shape(row)}")
-            rows.append(row)
-        return np.concatenate(rows, dtype=np.float64)
 
     def strategy(self, vector: np.ndarray) -> Strategy:
         """Return the rows of a strategy vector by information set; the inverse of `vector`."""
