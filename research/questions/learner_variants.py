@@ -17,17 +17,11 @@ from torch.nn.functional import binary_cross_entropy_with_logits, kl_div
 
 from gin_env import estimators
 from gin_env.agents.policies.candidate_network import NUM_OUTPUTS, CandidateScorer
-from gin_env.game.actions import DRAW_STOCK, NUM_ACTIONS
+from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
+from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, card_columns
 from gin_env.game.history import first_mover, next_mover
-from gin_env.observations.candidates import (
-    DISCARD_ROWS,
-    DRAW_ROWS,
-    NO_ACTION,
-    NUM_CONTEXT,
-    NUM_FEATURES,
-    are_discarding,
-)
+from gin_env.observations.candidates import DISCARD_ROWS, DRAW_ROWS, NO_ACTION, NUM_CONTEXT, NUM_FEATURES
 from gin_env.observations.views import PlayerView
 from gin_env.support.compilation import kernel
 from gin_env.training.experience import DecisionBuffer
@@ -134,9 +128,9 @@ class EstimatorLearner(InputsLearner):
 
     def __init__(self, settings: PPOSettings) -> None:
         super().__init__(settings)
+        sizes = [buffer.rows.shape[:2] for buffer in self.buffers]
         draws, discards = (
-            DecisionBuffer(len(rows), rows.shape[1], NUM_CONTEXT, self.device, NUM_FEATURES + NUM_AROUND)
-            for rows in (buffer.rows for buffer in self.buffers)
+            DecisionBuffer(*size, NUM_CONTEXT, self.device, NUM_FEATURES + NUM_AROUND) for size in sizes
         )
         self.buffers = draws, discards
 
@@ -222,31 +216,17 @@ def write_tokens(views, tokens: np.ndarray) -> None:
             mover = next_mover(action, mover)
 
 
-class VariantBot:
-    """Plays the most probable action of a learner's network."""
+class VariantBot(CandidatePolicyBot):
+    """Plays the most probable action of a learner's network, with the inputs of the learner."""
 
     def __init__(self, learner: Learner, name: str) -> None:
-        self.name = name
-        self.network = copy.deepcopy(learner.network).eval()
-        for scores in (self.network.draws, self.network.discards):
-            scores.use_bfloat16 = False
-        self.inputs_of: Callable[..., tuple[np.ndarray, ...]] = getattr(
-            learner, "inputs_of", InputsLearner.inputs_of
-        )
+        network = copy.deepcopy(learner.network).eval()
+        network.draws.use_bfloat16 = network.discards.use_bfloat16 = False
+        super().__init__(network, name=name)
+        self.inputs_of = getattr(learner, "inputs_of", InputsLearner.inputs_of)
 
-    def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`."""
-        chosen = np.full(len(view), DRAW_STOCK)
-        discarding = are_discarding(view.array)
-        for kind, group in enumerate((~discarding, discarding)):
-            index = np.flatnonzero(group)
-            if len(index):
-                rows, actions, context = map(torch.from_numpy, self.inputs_of(view[index], kind))
-                actions = actions.flatten(1)
-                with torch.inference_mode():
-                    logits, _ = self.network(rows, actions != NO_ACTION, context)
-                chosen[index] = actions.gather(1, logits.argmax(dim=1, keepdim=True))[:, 0].numpy()
-        return chosen
+    def _candidates(self, view: PlayerView, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.inputs_of(view, int(number == DISCARD_ROWS))
 
 
 def learn(variant: Callable[[PPOSettings], Learner], settings: PPOSettings) -> tuple[Learner, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -55,32 +56,21 @@ def changes(stored: Mapping[str, Any], made: Agent | None = None) -> list[str]:
     """
     if ("made_by" in stored and made is None) or agents.starts_program(str(stored.get("bot"))):
         return []
-    key = "bot" if "bot" in stored else "estimator"
-    text = stored[key]
+    text, spelled = stored.get("bot") or stored["estimator"], stored.get("spelled")
     try:
-        now = describe_bot(made or text) if key == "bot" else describe_estimator(text)
+        now = describe_bot(made or text) if "bot" in stored else describe_estimator(text)
     except (ValueError, TypeError, OSError) as error:
         return [f"{text}: {error}"]
-    if (spelled := _spelled_today(stored)) is not None:
-        stored = {**stored, "spelled": spelled}
-    words = {"spelled": "parameters", "estimator": "estimator", "files": "files", "decisions": "decisions"}
-    words |= {part: word for part, word in _ADDED.items() if part in stored}
+    if spelled is not None:
+        spell_out = spell_out_bot if "bot" in stored else spell_out_estimator
+        with suppress(ValueError):  # a parameter that no longer exists
+            # Parameters that have been added since are at their defaults.
+            stored = {**stored, "spelled": spell_out(spelled)}
     return [
-        f"{text}: different {words[part]} now: {now.get(part)}, stored {stored.get(part)}"
-        for part in words
-        if not _same(now.get(part), stored.get(part))
+        f"{text}: different {word} now: {now.get(part)}, stored {stored[part]}"
+        for part, word in _COMPARED.items()
+        if part in stored and not _same(now.get(part), stored[part])
     ]
-
-
-def _spelled_today(stored: Mapping[str, Any]) -> str | None:
-    """Return a stored spelling with the parameters that have been added since, at their defaults."""
-    spelled = stored.get("spelled")
-    if spelled is None:
-        return None
-    try:
-        return spell_out_bot(spelled) if "bot" in stored else spell_out_estimator(spelled)
-    except ValueError:
-        return None  # a parameter that no longer exists
 
 
 def not_compared(stored: Mapping[str, Any], made: Agent | None = None) -> str | None:
@@ -119,12 +109,15 @@ def named_alike(bot: Agent) -> str | None:
     return next((names[kind] for kind in classes if kind in names), None)
 
 
-_ADDED = {
+_COMPARED = {
+    "spelled": "parameters",
+    "files": "files",
+    "decisions": "decisions",
     "many_decisions": "decisions in many positions",
     "game_decisions": "decisions in the middle of games",
     "says": "estimates",
 }
-"""Parts that older descriptions lack."""
+"""Parts of a description, some of which older ones lack, and their names."""
 _TOLERANCE = 1e-6
 """Of `estimate_figures`: machines differ by about 1e-8."""
 

@@ -128,19 +128,11 @@ class Dots(Chart):
         every = list(grouped(chosen, self.series))
         for name, series in grouped(rows, self.series).items():
             shown, number = [row for row in series if row.get(key) is not None], every.index(name)
-            axes.errorbar(
-                [row[key] for row in shown],
-                [
-                    names.index(cell_text(self.label, [row])) + (number - (len(every) - 1) / 2) / 6
-                    for row in shown
-                ],
-                xerr=errors_of(shown, key),
-                fmt="osD^v"[number],
-                markersize=4,
-                color=PALETTE[number],
-                capsize=2,
-                label=name.replace("`", ""),
-            )
+            shift = (number - (len(every) - 1) / 2) / 6
+            places = [names.index(cell_text(self.label, [row])) + shift for row in shown]
+            look = {"fmt": "osD^v"[number], "color": PALETTE[number], "markersize": 4, "capsize": 2}
+            values, label_of = [row[key] for row in shown], name.replace("`", "")
+            axes.errorbar(values, places, xerr=errors_of(shown, key), label=label_of, **look)
         if self.level is not None:
             axes.axvline(self.level, color=GREY, linewidth=0.8)
         axes.set_xlabel(label)

@@ -86,22 +86,18 @@ class Result:
         sample = f"{self.command}: {self.games:,} games a match" if self.games else self.command
         return origin_line(sample, self.seed, self.version)
 
-    def changes(
-        self, experiment: Experiment | None = None, known: dict[str, list[str]] | None = None
-    ) -> list[str]:
+    def changes(self, experiment: Experiment | None = None) -> list[str]:
         """Return what has changed in the bots and estimators since, one line for each difference.
 
-        With its `experiment`, bots that this makes of parameters alone are compared too. `known` keeps what
-        is found, for use with other results.
+        With its `experiment`, bots that this makes of parameters alone are compared too.
         """
         made = made_by(experiment)
-        known = {} if known is None else known
         lines = []
         for one in [*self.bots, *self.estimators]:
-            key = json.dumps(one, sort_keys=True)
-            if key not in known:
-                known[key] = changes(one, made.get(one["bot"]) if "made_by" in one else None)
-            lines += known[key]
+            if "made_by" in one:
+                lines += changes(one, made.get(one["bot"]))
+            else:
+                lines += _changes(json.dumps(one))
         return lines
 
     def not_compared(self, experiment: Experiment | None = None) -> list[str]:
@@ -109,6 +105,12 @@ class Result:
         made = made_by(experiment)
         hidden = [not_compared(one, made.get(one["bot"])) for one in self.bots]
         return list(dict.fromkeys(one for one in hidden if one is not None))
+
+
+@cache
+def _changes(description: str) -> list[str]:
+    """Compare each distinct description, as JSON, only once."""
+    return changes(json.loads(description))
 
 
 def made_by(experiment: Experiment | None) -> Mapping[str, Agent]:
@@ -230,10 +232,8 @@ def stale_results(
 ) -> dict[str, list[str]]:
     """Return what has changed since each stored result was measured: lines by experiment.
 
-    Each distinct bot and estimator is compared only once. Decks are not compared for results that are already
-    marked as stale.
+    Decks are not compared for results that are already marked as stale.
     """
-    known: dict[str, list[str]] = {}
     found = {}
     for name in stored(folder):
         if name not in experiments:
@@ -241,7 +241,7 @@ def stale_results(
         result = load(folder, name)
         if progress is not None:
             progress(name)
-        found[name] = result.changes(experiments[name], known)
+        found[name] = result.changes(experiments[name])
         if not result.stale and result.keys not in (deck_keys(), NO_KEYS):
             found[name].append(f"different decks now: {deck_keys()}, stored {result.keys}")
     return {name: lines for name, lines in found.items() if lines}

@@ -153,8 +153,7 @@ class _Figure:
         if spec.startswith("~"):
             return interval(row, spec[1:], key)
         if spec.startswith("±"):
-            half = half_width(row, key if f"{key}_low" in row else "")
-            return f"{row[key]:{spec[1:]}} ± {half:{spec[1:].removeprefix('+')}}"
+            return f"{row[key]:{spec[1:]}} ± {half_width(row, key):{spec[1:].removeprefix('+')}}"
         if spec == "short":
             return f"{row[key]:.2g}" if row[key] < 10 else f"{row[key]:,.0f}"
         kind, space, number = spec.partition(" ")
@@ -203,8 +202,8 @@ def interval_ends(row: Row, key: str = "won") -> tuple[float | None, float | Non
 
 
 def half_width(row: Row, name: str = "") -> float:
-    """Return half of the width of a `ratio_row`'s interval."""
-    prefix = f"{name}_" if name else ""
+    """Return half of the width of an interval with `interval_ends`."""
+    prefix = f"{name}_" if f"{name}_low" in row else ""
     return float(row[f"{prefix}high"] - row[f"{prefix}low"]) / 2
 
 
