@@ -25,14 +25,10 @@ def _hand_strength() -> None:
     "`python -m research hand-strength data simple all.npz --stages all --discount 0.9 --seed 7`"
 )
 def data(
-    name: Annotated[
-        str, typer.Argument(help="`simple`, `random-16`, `random-256` or `flat-monte-carlo-256`")
-    ],
+    name: Annotated[str, typer.Argument(help="`simple`, `random-16`, `random-256`, `flat-monte-carlo-256`")],
     output: Annotated[Path, typer.Argument(help="The file to write (.npz)")],
     observations: Annotated[int, typer.Option(help="Number of states to record")] = 1_000_000,
-    stages: Annotated[
-        str, typer.Option(help="Discards of each hand to record: the `last`, or `all`")
-    ] = "last",
+    stages: Annotated[str, typer.Option(help="Discards of each hand to record: `last` or `all`")] = "last",
     discount: Annotated[
         float | None, typer.Option(help="Discount γ of equation 2; default: 1, or 0.9 with all stages")
     ] = None,

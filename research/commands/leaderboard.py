@@ -12,6 +12,7 @@ import typer
 
 from gin_env import agents
 from gin_env.agents.registry import BOTS
+from gin_env.commands.options import flag
 from gin_env.matches.benchmark import PROTOCOLS, checksum_of, seed_of
 from gin_env.matches.matches import play_match
 from gin_env.support.atomic import write_text
@@ -52,9 +53,7 @@ HELD_OUT = BOTS.names(held_out=True)
 def verify(
     file: Annotated[Path, typer.Argument(help="Entry written by `gin-rummy benchmark --submit`")],
     matches: Annotated[int, typer.Option(min=0, help="Number of matches to play again")] = 4,
-    programs: Annotated[
-        bool, typer.Option("--programs", help="Run the entry's own code: only if you trust it")
-    ] = False,
+    programs: Annotated[bool, flag("--programs", "Run the entry's own code: only if you trust it")] = False,
 ) -> None:
     """Check an entry of the leaderboard, and play a random part of its matches again."""
     entry = read_entry(file)

@@ -40,10 +40,7 @@ def run(
     experiments: Annotated[list[str], typer.Argument(help="Ids of experiments")],
     quick: Annotated[
         bool,
-        flag(
-            "--quick",
-            "Try the command at the smallest size; writes ID.quick.json, whose figures mean nothing",
-        ),
+        flag("--quick", "Try the command at the smallest size: ID.quick.json, whose figures mean nothing"),
     ] = False,
     seed: Annotated[int | None, typer.Option(help="Random seed, instead of the published one")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the results (ID.json)")] = Path("runs/results"),
@@ -51,8 +48,7 @@ def run(
         Path, typer.Option(help="Folder for the matches and networks of interrupted runs")
     ] = Path("runs/reproduce"),
     authors: Annotated[
-        Path | None,
-        typer.Option(help="A checkout of the authors' repository, for experiments that read their files"),
+        Path | None, typer.Option(help="A checkout of the authors' repository, for experiments that read it")
     ] = None,
 ) -> None:
     """Measure published results again.

@@ -26,9 +26,7 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 )
 def train_cfr(
     output: Annotated[Path, typer.Argument(help="Strategy table to write (.npz)")],
-    iterations: Annotated[
-        int, typer.Option(help="Number of hands to learn from; with --resume, the total")
-    ] = 1_000_000,
+    iterations: Annotated[int, typer.Option(help="Number of hands; with --resume, the total")] = 1_000_000,
     seed: Annotated[int, typer.Option(help="Random seed")] = 1,
     abstraction: Annotated[
         str, typer.Option(help="`paper` or `dealt` (bots cfr and fitness-cfr), or `plus`")
@@ -38,9 +36,7 @@ def train_cfr(
     ] = None,
     exploration: Annotated[float, typer.Option(help="Share of the learner's decisions made at random")] = 0.1,
     rules: RulesOption = None,
-    checkpoint: Annotated[
-        Path | None, typer.Option(help="Write a checkpoint to this file every minute")
-    ] = None,
+    checkpoint: Annotated[Path | None, typer.Option(help="Checkpoint file, written every minute")] = None,
     resume: Annotated[bool, flag("--resume", "Continue from the checkpoint, with its settings")] = False,
 ) -> None:
     """Train strategies for the full game by Monte Carlo CFR+.
@@ -70,8 +66,7 @@ def train_estimator(
     name: Annotated[str, typer.Argument(help="Estimator to train")],
     output: Annotated[Path, typer.Argument(help="File to write")],
     games: Annotated[
-        int | None,
-        typer.Option(min=1, help="Number of games to learn from; default: as for the packaged file"),
+        int | None, typer.Option(min=1, help="Number of games; default: as for the packaged file")
     ] = None,
     seed: Annotated[int, typer.Option(help="Random seed")] = 1,
     opponents: Annotated[str, typer.Option(help="Bots that play: a name, or several joined by +")] = "simple",
@@ -154,8 +149,7 @@ def train_gains(
         "runs/gains"
     ),
     policy: Annotated[
-        str,
-        typer.Option(help="Policy to improve: a .safetensors file of `examples/ppo.py`, or a bundled one"),
+        str, typer.Option(help="Policy to improve: a bundled one, or a file of `examples/ppo.py`")
     ] = "policy",
     seed: Annotated[int, typer.Option(help="Random seed")] = 1,
     workers: WorkerCount = None,
@@ -199,20 +193,13 @@ def train_hand_strength(
         str, typer.Option(help="`fast`, or `paper`: 96 epochs, half an hour to several hours")
     ] = "fast",
     epochs: Annotated[int | None, typer.Option(help="Number of epochs, instead of the schedule's")] = None,
-    seed: Annotated[
-        int, typer.Option(help="Random seed of the training: weights, split and order of the states")
-    ] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed of the weights, split and order of the states")] = 0,
     candidates: Annotated[
-        int,
-        typer.Option(
-            min=1, help="Number of networks to train; the one that wins most games against `simple` is kept"
-        ),
+        int, typer.Option(min=1, help="Number of networks; the one that wins most against `simple` is kept")
     ] = 1,
     workers: WorkerCount = None,
     ray: Ray = None,
-    checkpoint: Annotated[
-        Path | None, typer.Option(help="Write a checkpoint to this file after each epoch")
-    ] = None,
+    checkpoint: Annotated[Path | None, typer.Option(help="Checkpoint file, written after each epoch")] = None,
     resume: Annotated[bool, flag("--resume", "Continue from the checkpoint")] = False,
 ) -> None:
     """Train a hand-strength network, on data that is generated first if it is missing."""

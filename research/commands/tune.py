@@ -28,14 +28,11 @@ def tune_tonic(
     finalists: Annotated[int, typer.Option(help="Number of best trials that play again on new decks")] = 5,
     seed: Annotated[int, typer.Option(help="Random seed of combinations and decks")] = 1,
     opponent: Annotated[
-        list[str] | None,
-        typer.Option(help="Opponent; can be given several times; default: the three of paper 001"),
+        list[str] | None, typer.Option(help="Opponent; can be repeated; default: the three of paper 001")
     ] = None,
     start: Annotated[str, typer.Option(help="Bot to start from and to beat")] = "tonic-paper",
     rules: RulesOption = None,
-    csv: Annotated[
-        Path | None, typer.Option(help="CSV file to write during the run, with a line for each trial")
-    ] = None,
+    csv: Annotated[Path | None, typer.Option(help="CSV file of the trials, written during the run")] = None,
     json: Json = None,
     plot: Annotated[Path | None, typer.Option(help="Picture of the trials to write (.png)")] = None,
     resume: Resume = False,

@@ -19,7 +19,7 @@ from gin_env.agents.policies.candidate_network import load_candidate_policy
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.registry import BOTS
 from gin_env.support.plots import new_figure, save_figure
-from research.reproduce.charts import errors_of
+from research.reproduce.charts import errors_of, grouped
 from research.reproduce.experiment import Run, by_name, match_row
 from research.reproduce.tables import Row, by
 
@@ -38,8 +38,6 @@ NO_EVALUATIONS = {
     "ppo_selfplay.py": ("--evaluate-every", str(10**12), "--evaluation-games", "2"),
 }
 """Arguments of each example for runs that are evaluated afterwards."""
-GROWTH_OPPONENTS = ("simple", "policy-1", "policy:margin=none")
-BUDGETS = (1_000_000, 3_000_000, 9_000_000, 27_000_000, 81_000_000, 1_000_000_000)
 LONG = 10_000_000
 """Decisions from which on there is one training, which plays more games in parallel and learns once from
 each decision."""
@@ -93,10 +91,10 @@ def measure_changed(
     return rows
 
 
-def measure_growth(run: Run) -> list[Row]:
-    """Train examples/ppo.py with growing budgets, and play matches against `simple` and two networks."""
+def measure_growth(run: Run, budgets: Sequence[int], opponents: Sequence[str]) -> list[Row]:
+    """Train examples/ppo.py with growing budgets, and play matches."""
     rows: list[Row] = []
-    for budget in [2000] if run.quick else BUDGETS:
+    for budget in [2000] if run.quick else budgets:
         changed = LONG_ARGUMENTS if budget >= LONG else ()
         for seed in run.some(SEEDS[:1] if budget >= LONG else SEEDS):
             arguments = ["--total-timesteps", str(budget), "--seed", str(seed), "--workers", "2"]
@@ -105,17 +103,16 @@ def measure_growth(run: Run) -> list[Row]:
             )
             about = {"budget": budget, "arguments": list(changed), "seed": seed, "cores": 2}
             about |= {"decisions": int(last["decisions"]), "minutes": last["minutes"]}
-            rows += play(run, policy, GROWTH_OPPONENTS, 10_000, about)
+            rows += play(run, policy, opponents, 10_000, about)
     return rows
 
 
 def draw_growth(rows: Sequence[Row], path: Path, origin: str) -> None:
     """Draw the games won over the decisions learned, a point for each run."""
     figure, [[axes]] = new_figure(8, 5)
-    for opponent in GROWTH_OPPONENTS:
-        mine = [row for row in rows if row["opponent"] == opponent]
+    for label, mine in grouped(rows, "against {opponent}").items():
         decisions, won = [row["decisions"] for row in mine], [row["won"] for row in mine]
-        axes.errorbar(decisions, won, errors_of(mine, "won"), fmt="o", ms=4, label=f"against {opponent}")
+        axes.errorbar(decisions, won, errors_of(mine, "won"), fmt="o", ms=4, label=label)
     axes.axhline(50, color="black", linewidth=0.8)
     axes.set(xscale="log", xlabel="decisions learned", ylabel="games won, %", title="PPO on candidates")
     axes.legend(loc="lower right")

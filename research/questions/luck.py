@@ -10,7 +10,7 @@ match contains the value of all matches together. ``luck/rollouts`` measures wha
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,15 +23,7 @@ from gin_env.support.plots import new_figure, save_figure
 from research.reproduce.experiment import Run, match_row, percent, ratio_row
 from research.reproduce.tables import Row
 
-PAIRS = (
-    ("policy", "policy-1", 4000),
-    ("policy", "cfr-plus", 4000),
-    ("tonic", "simple", 4000),
-    ("search:samples=48", "policy", 400),
-)
-"""Two bots and their number of games."""
-ROLLED_PAIRS, ROLLED_HANDS = tuple((a, b) for a, b, _ in PAIRS if b != "cfr-plus"), 400
-OPPONENTS = ("simple", "gold-standard", "utility", "tonic", "cfr-plus", "marjj", "generation", "policy-1")
+ROLLED_HANDS = 400
 MEAN_HANDS = 8000
 USUAL = "challenge"
 """The rules of the rows without a preset: those of the EAAI 2021 challenge."""
@@ -41,10 +33,13 @@ LEADS = (1, 3, 5)
 TICKS = (100, 200, 500, 1000, 2000, 5000, 10_000)
 
 
-def measure_variance(run: Run) -> list[Row]:
-    """Measure the variance of games won and of points a hand, before and after."""
+def measure_variance(run: Run, matches: Sequence[tuple[str, str, int]]) -> list[Row]:
+    """Measure the variance of games won and of points a hand, before and after.
+
+    `matches` are lists of two bots and their number of games.
+    """
     rows = []
-    for a, b, games in run.some(PAIRS, 1):
+    for a, b, games in run.some(matches, 1):
         match = run.match(a, b, games, luck=True)
         deals = match.each_deal()
         won = deals["wins"][:, 0] + (2 - deals["wins"].sum(axis=1)) / 2
@@ -71,10 +66,10 @@ def saved_row(match: MatchResult, unit: str, results: np.ndarray, counts: np.nda
     return ratio_row(cleared, counts, name=name) | {f"{unit}_saved": percent(saved)}
 
 
-def measure_rollouts(run: Run) -> list[Row]:
+def measure_rollouts(run: Run, pairs: Sequence[tuple[str, str]]) -> list[Row]:
     """Measure the variance of the lead in single hands that the network, rollouts and both take away."""
     rows = []
-    for a, b in run.some(ROLLED_PAIRS, 1):
+    for a, b in run.some(pairs, 1):
         hands, began = run.size(ROLLED_HANDS, 16), time.process_time()
         run.match(a, b, hands, fresh=True, episode="hand", luck=True)
         between = time.process_time()
@@ -91,11 +86,13 @@ def measure_rollouts(run: Run) -> list[Row]:
     return rows
 
 
-def measure_mean(run: Run) -> list[Row]:
-    """Measure the mean luck of many matches, and the coverage of the intervals of short ones."""
-    pairs = [("policy", bot) for bot in OPPONENTS]
-    pairs += [("simple", bot) for bot in OPPONENTS] + [("tonic", bot) for bot in OPPONENTS[:4]]
-    games: list[tuple[str, str, str | None]] = [(a, b, None) for a, b in run.some(pairs, 1)]
+def measure_mean(run: Run, pairs: Mapping[str, Sequence[str]]) -> list[Row]:
+    """Measure the mean luck of many matches, and the coverage of the intervals of short ones.
+
+    `pairs` are bots with their opponents under the usual rules.
+    """
+    usual = [(bot, opponent, None) for bot, opponents in pairs.items() for opponent in opponents]
+    games: list[tuple[str, str, str | None]] = run.some(usual, 1)
     games += [("policy-1", "simple", preset) for preset in run.some(sorted(PRESETS), 1)]
     rows = [
         mean_row(run.match(a, b, MEAN_HANDS, episode="hand", rules=preset, luck=True), preset or USUAL)

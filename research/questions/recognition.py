@@ -96,11 +96,6 @@ def recognised(samples: Sequence[np.ndarray], seed: int, epochs: int) -> float:
 # --- The policy that remembers --------------------------------------------------------------------------
 
 REMEMBERS, CONTROL = "policy-memory", "policy"
-OPPONENTS = (
-    "simple", "policy", "policy-1", "simple:knock_at=0", "tonic", "generation", "utility", "cfr-plus",
-)  # fmt: skip
-HIDDEN = ("simple", "policy")
-"""The opponents that the policy also plays with its memory hidden."""
 
 
 def in_first_hands(network: CandidateScorer) -> CandidateScorer:
@@ -126,10 +121,13 @@ def forgetful() -> ImprovedPolicyBot:
     return named(bot, f"{REMEMBERS} that forgets")
 
 
-def measure_policy_memory(run: Run) -> list[Row]:
-    """Measure `policy-memory`, and its gain over `policy` and without its memory on the same decks."""
+def measure_policy_memory(run: Run, opponents: Sequence[str], hidden: Sequence[str]) -> list[Row]:
+    """Measure `policy-memory`, and its gain over `policy` and without its memory on the same decks.
+
+    It plays the opponents in `hidden` also without its memory.
+    """
     blind, rows = forgetful(), []
-    for opponent in run.some(OPPONENTS):
+    for opponent in run.some(opponents):
         match = run.match(REMEMBERS, opponent, 20_000)
         row = match_row(match)
         rows.append(row)
@@ -137,8 +135,8 @@ def measure_policy_memory(run: Run) -> list[Row]:
             control = run.match(CONTROL, opponent, 20_000)
             row |= more_than(match, control, "gain")
             rows.append(match_row(control))
-        if opponent in HIDDEN:
-            hidden = run.match(blind, opponent, 20_000)
-            row |= more_than(match, hidden)
-            rows.append(match_row(hidden))
+        if opponent in hidden:
+            forgetting = run.match(blind, opponent, 20_000)
+            row |= more_than(match, forgetting)
+            rows.append(match_row(forgetting))
     return rows

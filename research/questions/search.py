@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from research.reproduce.experiment import Run, gain_row, match_row, ratio_row
 from research.reproduce.tables import Row
 
 SEARCH, POLICY = "search", "policy"
-OPPONENTS = ("generation", "cfr-plus", "marjj", "utility", "gold-standard")
-"""Bots of which the search has no model."""
 GAMES = 1000
 BLOCK = 250
 """Number of games played and saved together."""
 
 
-def measure_outside(run: Run) -> list[Row]:
+def measure_outside(run: Run, opponents: Sequence[str]) -> list[Row]:
     """Measure what `search` wins and gains over `policy` against each of the bots, and on average."""
     rows, gains = [], []
-    for opponent in run.some(OPPONENTS):
+    for opponent in run.some(opponents):
         run.used(SEARCH, POLICY, opponent)
         search, policy = (run.match_in_blocks(bot, opponent, GAMES, BLOCK) for bot in (SEARCH, POLICY))
         rows += [gain_row(search, policy), match_row(policy)]
