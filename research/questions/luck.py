@@ -20,7 +20,7 @@ from gin_env.matches.luck import NUM_SUMMED, ROLLED, adjusted_ratio, without_luc
 from gin_env.matches.matches import MatchResult
 from gin_env.matches.rolled_luck import ROLLOUTS
 from gin_env.support.plots import new_figure, save_figure
-from research.reproduce.experiment import Run, match_row, percent, ratio_row
+from research.reproduce.experiment import Run, lead_of, match_row, percent, ratio_row
 from research.reproduce.tables import Row
 
 ROLLED_HANDS = 400
@@ -49,11 +49,6 @@ def measure_variance(run: Run, matches: Sequence[tuple[str, str, int]]) -> list[
             | saved_row(match, "points", lead_of(match), deals["hands"])
         )
     return rows
-
-
-def lead_of(match: MatchResult) -> np.ndarray:
-    """Return the points of bot a less those of bot b in each deal, float64 (m,)."""
-    return match.each_deal()["points"] @ np.array([1.0, -1.0])
 
 
 def saved_row(match: MatchResult, unit: str, results: np.ndarray, counts: np.ndarray) -> Row:

@@ -30,13 +30,11 @@ class Matches:
 
     def rows(self) -> list[Row]:
         """Return what is known of the rows beforehand."""
-        labelled = isinstance(self.bots, Mapping)
-        bots = self.bots.items() if isinstance(self.bots, Mapping) else [("", bot) for bot in self.bots]
-        rows: list[Row] = [
-            ({"label": label} if labelled else {}) | {"bot": bot, "opponent": opponent}
-            for (label, bot), opponent in product(bots, self.opponents)
-            if bot != opponent
-        ]
+        bots: list[Row] = [{"bot": bot} for bot in self.bots]
+        if isinstance(self.bots, Mapping):
+            bots = [{"label": label, "bot": bot} for label, bot in self.bots.items()]
+        pairs = product(bots, self.opponents)
+        rows = [bot | {"opponent": opponent} for bot, opponent in pairs if bot["bot"] != opponent]
         if not isinstance(self.matches, Mapping):
             return [*rows, *(filled(one, values) for one in self.matches for values in self.combinations())]
         each = self.matches.items()

@@ -192,6 +192,11 @@ def counts_of_wins(*of_matches: tuple[np.ndarray, np.ndarray]) -> list[int] | No
     return np.bincount(kind, minlength=3 ** len(of_matches)).tolist()
 
 
+def lead_of(match: MatchResult) -> np.ndarray:
+    """Return the points of bot a less those of bot b in each deal, float64 (m,)."""
+    return match.each_deal()["points"] @ np.array([1.0, -1.0])
+
+
 def moments_of(totals: np.ndarray, counts: np.ndarray | None = None) -> list[float]:
     """Return the sums that determine the interval of a ratio, sum(totals) / sum(counts).
 

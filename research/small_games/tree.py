@@ -188,13 +188,10 @@ class _Unrolled:
             self.payoff[node] = state.payoff()
         elif player == CHANCE:
             outcomes = state.chance_outcomes()
-            probabilities = [probability for _, probability in outcomes]
-            if abs(sum(probabilities) - 1) > 1e-9 or min(probabilities) < 0:
-                raise ValueError(
-                    f"{self.name}: chance probabilities are at least 0 and sum to 1; "
-                    f"these sum to {sum(probabilities)}"
-                )
-            children = [self.add_node(node, NO_SEQUENCE, share, depth + 1) for share in probabilities]
+            shares = [probability for _, probability in outcomes]
+            if abs(sum(shares) - 1) > 1e-9 or min(shares) < 0:
+                raise ValueError(f"{self.name}: probabilities must be at least 0 and sum to 1, not {shares}")
+            children = [self.add_node(node, NO_SEQUENCE, share, depth + 1) for share in shares]
             for (outcome, _), child in zip(outcomes, children, strict=True):
                 self.expand(state.child(outcome), child, depth + 1, last)
         elif player in (0, 1):
@@ -223,15 +220,11 @@ class _Unrolled:
             self.first_sequence.append(self.num_sequences)
             self.num_sequences += len(actions)
         if actions != self.actions[number]:
-            raise ValueError(
-                f"{self.name}: the information set {key!r} has the actions {actions} "
-                f"and {self.actions[number]}"
-            )
+            both = f"{actions} and {self.actions[number]}"
+            raise ValueError(f"{self.name}: the information set {key!r} has the actions {both}")
         if facts[:2] != self.facts[number][:2]:
-            raise ValueError(
-                f"{self.name}: the information set {key!r} has nodes of (player, depth) {facts[:2]} and "
-                f"{self.facts[number][:2]}"
-            )
+            both = f"{facts[:2]} and {self.facts[number][:2]}"
+            raise ValueError(f"{self.name}: the information set {key!r} has nodes of (player, depth) {both}")
         if facts != self.facts[number]:
             raise ValueError(
                 f"{self.name}: no perfect recall: at {key!r} the player has forgotten what they did or knew"
