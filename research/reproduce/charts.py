@@ -89,21 +89,19 @@ class Lines(Chart):
     def draw_panel(self, axes: Any, key: str, label: str, rows: Sequence[Row], chosen: Sequence[Row]) -> None:
         """Draw the lines of the series."""
         for number, (name, series) in enumerate(grouped(rows, self.series).items()):
-            self._draw_series(axes, key, name.replace("`", ""), series, number)
+            look = {"color": PALETTE[number % len(PALETTE)], "linestyle": DASHES[number % len(DASHES)]}
+            label_of = name.replace("`", "")
+            for line in grouped(series, f"{{{self.seed}}}" if self.seed else "").values():
+                errors = errors_of(line, key) if key == "won" else None
+                places, values = [row[self.x] for row in line], [row[key] for row in line]
+                axes.errorbar(places, values, errors, marker=".", capsize=2, label=label_of, **look)
+                label_of = "_"  # one entry in the legend
         if self.level is not None:
             axes.axhline(self.level, color="black", linewidth=0.8)
         axes.set_ylabel(label)
-        places = sorted({row[self.x] for row in rows})
-        if len(places) < 5:
-            axes.set_xticks(places, [f"{place:,}" for place in places])
-
-    def _draw_series(self, axes: Any, key: str, name: str, rows: Sequence[Row], number: int) -> None:
-        look = {"color": PALETTE[number % len(PALETTE)], "linestyle": DASHES[number % len(DASHES)]}
-        for line in grouped(rows, f"{{{self.seed}}}" if self.seed else "").values():
-            errors = errors_of(line, key) if key == "won" else None
-            places, values = [row[self.x] for row in line], [row[key] for row in line]
-            axes.errorbar(places, values, errors, marker=".", capsize=2, label=name, **look)
-            name = "_"  # one entry in the legend
+        ticks = sorted({row[self.x] for row in rows})
+        if len(ticks) < 5:
+            axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
 
 
 @dataclass(frozen=True, kw_only=True)

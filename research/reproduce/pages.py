@@ -121,11 +121,6 @@ def rewritten(text: str, folder: Path, experiments: Mapping[str, Experiment]) ->
     return _BLOCK.sub(block, text)
 
 
-def shown(text: str) -> list[str]:
-    """Return the ids of the experiments whose results a page shows."""
-    return [match[1] for match in _BLOCK.findall(text)]
-
-
 def generated(root: Path, experiments: Mapping[str, Experiment]) -> dict[Path, str]:
     """Return the current text of every page generated from results, by path in the checkout."""
     written = {

@@ -37,7 +37,6 @@ class GameTree:
     information_sets : the I keys.
     actions : the I tuples of actions.
     player : int8 (I,): the player of each information set.
-    depth : int16 (I,): the depth of its nodes.
     first_node : int32 (I,): one of its nodes.
     first_sequence : int64 (I,): the start of its row.
     owners : int64 (Q,): the information set of each sequence.
@@ -75,7 +74,6 @@ class GameTree:
         bounds = np.cumsum(np.bincount(nodes["depth"])).tolist()
         self.levels = [slice(start, stop) for start, stop in zip([0, *bounds], bounds, strict=False)]
         self.player = sets["player"].astype(np.int8)
-        self.depth = sets["depth"].astype(np.int16)
         self.first_node = place[sets["first_node"]]
         self.first_sequence = sets["first_sequence"]
         self.owners = np.repeat(np.arange(len(self.actions)), [len(actions) for actions in self.actions])
@@ -235,6 +233,6 @@ class _Unrolled:
         """Return the columns of the nodes (N,) and of the information sets (I,)."""
         names = ("parent", "sequence", "probability", "payoff", "depth")
         facts = np.array(self.facts, np.int64).reshape(-1, 3)
-        sets = {"player": facts[:, 0], "depth": facts[:, 1]}
+        sets = {"player": facts[:, 0]}
         sets |= {name: np.array(getattr(self, name)) for name in ("first_node", "first_sequence")}
         return {name: np.array(getattr(self, name)) for name in names}, sets
