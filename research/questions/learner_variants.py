@@ -128,9 +128,9 @@ class EstimatorLearner(InputsLearner):
 
     def __init__(self, settings: PPOSettings) -> None:
         super().__init__(settings)
-        sizes = [buffer.rows.shape[:2] for buffer in self.buffers]
         draws, discards = (
-            DecisionBuffer(*size, NUM_CONTEXT, self.device, NUM_FEATURES + NUM_AROUND) for size in sizes
+            DecisionBuffer(len(rows), rows.shape[1], NUM_CONTEXT, self.device, NUM_FEATURES + NUM_AROUND)
+            for rows in (buffer.rows for buffer in self.buffers)
         )
         self.buffers = draws, discards
 

@@ -81,16 +81,17 @@ def solve_game(name: str, iterations: int, sampled_iterations: int, seed: int) -
     """Run all solvers on one game and return a report for JSON."""
     started = time.perf_counter()
     game = GAMES[name]()
-    tree = GinTree(game.rules) if isinstance(game, SmallGin) else GameTree(game)
+    tree: Any = GinTree(game.rules) if isinstance(game, SmallGin) else GameTree(game)
     about = {"game": game.name, "nodes": len(tree), "information_sets": len(tree.information_sets)}
     tqdm.write(
         f"{game.name}: {len(tree):,} nodes, {len(tree.information_sets):,} information sets, "
         f"unrolled in {time.perf_counter() - started:.1f} s"
     )
     bots, rows = {}, []
-    for bot in BOTS if isinstance(tree, GinTree) else ():
+    for bot in BOTS * isinstance(game, SmallGin):
         # `random` is the uniform strategy; one fixed sample of its choices would be another strategy.
-        bots[bot] = exploitability(tree, {} if bot == "random" else bot_vector(tree, agents.make(bot)))
+        strategy: Any = {} if bot == "random" else bot_vector(tree, agents.make(bot))
+        bots[bot] = exploitability(tree, strategy)
         tqdm.write(f"  {'bot ' + bot:<24} exploitability {bots[bot]:.6f}")
     sampling = ExternalSamplingCFR(game, seed)
     for solver, number in (
