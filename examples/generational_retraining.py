@@ -1,8 +1,8 @@
 """The generational loop: every generation learns from where its decisions led, and must beat the last one.
 
-Paper 002 trained one generation and wrote: "the training cycle could be repeated". This script repeats such a
-cycle with a network of its own, which decides draws and knocks too (``python -m research run 002/loop``
-repeats the paper's):
+Truong and Neller 2021 trained one generation and wrote: "the training cycle could be repeated". This script
+repeats such a cycle with a network of its own, which decides draws and knocks too (``python -m research run
+truong2021/loop`` repeats the paper's):
 
     python examples/generational_retraining.py                                # the shipped bot `generation`
     python examples/generational_retraining.py --folder runs/quick --generations 2 --settings.hands 16384

@@ -18,7 +18,7 @@ app = typer.Typer(
 )
 
 
-def _print_version(wanted: bool) -> None:
+def _version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"gin-env {__version__}")
         raise typer.Exit
@@ -28,9 +28,7 @@ def _print_version(wanted: bool) -> None:
 def _gin_rummy(
     version: Annotated[
         bool,
-        typer.Option(
-            "--version", help="Print the version", metavar="", is_eager=True, callback=_print_version
-        ),
+        typer.Option("--version", help="Print the version", metavar="", is_eager=True, callback=_version),
     ] = False,
 ) -> None:
     """Gin Rummy for reinforcement learning: bots, matches, training and play."""

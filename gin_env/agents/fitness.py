@@ -1,4 +1,4 @@
-"""``fitness-cfr`` and ``heuristics``: V4 and V2 of paper 000, which differ only in the discard.
+"""``fitness-cfr`` and ``heuristics``: V4 and V2 of Gallucci et al. 2021, which differ only in the discard.
 
 Source: Gallucci et al., "Estimating Card Fitness for Discard in Gin Rummy" (2021), "Methods". The candidates
 are the cards whose discard leaves the least deadwood. V4 gives a candidate one point for each of four

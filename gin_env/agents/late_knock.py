@@ -1,8 +1,8 @@
 """``late-knock``: a bot that exploits the Simple player by waiting to undercut it.
 
-Source: paper 002 ("Results and Discussion"): "to exploit the knowledge that SP knocks as early as possible,
-we can knock late to gain an undercut bonus and obtain a winning rate of 70.1% ± 0.75% (90% CL)". The paper
-gives no further details.
+Source: Truong and Neller 2021 ("Results and Discussion"): "to exploit the knowledge that SP knocks as early
+as possible, we can knock late to gain an undercut bonus and obtain a winning rate of 70.1% ± 0.75% (90% CL)".
+The paper gives no further details.
 
 Readings: the bot draws and discards as ``simple`` does, with two differences.
 

@@ -1,7 +1,7 @@
-"""``random-discard``: the Random Player (RP) of paper 002, a Simple player that discards at random.
+"""``random-discard``: the Random Player (RP) of Truong and Neller 2021, Simple with random discards.
 
-Source: paper 002 ("Data"), whose data sets come from games between this player and the Simple player: "the
-only difference between the RP and the SP is that the RP randomly discards an unmelded card".
+Source: Truong and Neller 2021 ("Data"), whose data sets come from games between this player and the Simple
+player: "the only difference between the RP and the SP is that the RP randomly discards an unmelded card".
 
 Readings:
 

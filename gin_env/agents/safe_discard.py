@@ -1,7 +1,7 @@
 """``safe-discard``: Simple with safer discards, based on an estimate of the opponent's hand.
 
-Source: paper 003, "Hand Estimation Application" and "Future Work"; the rule itself is missing from the text
-("a modified Simple Player, which played with a modified discard rule:").
+Source: Francis et al. 2021, "Hand Estimation Application" and "Future Work"; the rule itself is missing from
+the text ("a modified Simple Player, which played with a modified discard rule:").
 
 The paper reports "a statistical win-rate advantage of 5 %" over the Simple player, without the number of
 games. As future work it names estimates in the draw and knock decisions, and the value of the extremes of
@@ -10,10 +10,10 @@ estimation: knowing nothing and knowing everything.
 The rules of this bot:
 
 - Discard: the card that minimises the deadwood left + ``caution`` * the discard risk, with ties broken at
-  random. The risk is equation 5 of paper 002 (`gin_env.estimators.risk`), the expected number of melds of
-  three that the opponent can make with the card. With ``caution`` = 0 the discard is Simple's. Like Simple,
-  the bot does not repeat a {drawn, discarded} pair unless it has no other discard. A discard that ends the
-  hand carries no risk, so it is Simple's.
+  random. The risk is equation 5 of Truong and Neller 2021 (`gin_env.estimators.risk`), the expected number of
+  melds of three that the opponent can make with the card. With ``caution`` = 0 the discard is Simple's. Like
+  Simple, the bot does not repeat a {drawn, discarded} pair unless it has no other discard. A discard that
+  ends the hand carries no risk, so it is Simple's.
 - ``draw``: the bot also takes an upcard that leaves more than ``draw_margin`` points less deadwood than the
   expected deadwood after a draw from the stock. An unseen card is in the stock with probability 1 - its
   estimate.

@@ -1,7 +1,6 @@
 """``simple``: the baseline of all five papers, SimpleGinRummyPlayer of the EAAI 2021 challenge.
 
-Source: the reference engine tneller/gin-rummy-eaai, and the sections on the Simple player in papers 000 to
-003.
+Source: the reference engine tneller/gin-rummy-eaai, and the sections on the Simple player in four papers.
 
 - Draw: takes the upcard if a meld of hand + upcard contains it, otherwise draws from the stock.
 - Discard: a card that leaves the least deadwood, ties broken at random. It does not repeat an unordered
@@ -9,12 +8,12 @@ Source: the reference engine tneller/gin-rummy-eaai, and the sections on the Sim
 - Knock: as soon as its deadwood allows. ``knock_at`` lowers the threshold (the papers use 8, 6 and 4; 0 waits
   for gin).
 
-``knock_at="variable"`` uses Tonic's thresholds (paper 001, "Approach to Knocking"). The paper does not list
-them. It says that they begin at 10 and fall "gradually" "as we approach and exceed the estimated average game
-length of six turns". It also reports that Tonic wins at least 68 % against Simple, 60 % against the variable
-threshold and 68 % against a threshold of 4, and that against Simple these two thresholds are "approximately
-equivalent" (the figure with the numbers is lost). Reading: `VARIABLE_KNOCK`, which is 10 up to the bot's
-fourth turn and then falls by two each turn, down to 3. It comes closest to the reported figures.
+``knock_at="variable"`` uses Tonic's thresholds (Larkin et al. 2021, "Approach to Knocking"). The paper does
+not list them. It says that they begin at 10 and fall "gradually" "as we approach and exceed the estimated
+average game length of six turns". It also reports that Tonic wins at least 68 % against Simple, 60 % against
+the variable threshold and 68 % against a threshold of 4, and that against Simple these two thresholds are
+"approximately equivalent" (the figure with the numbers is lost). Reading: `VARIABLE_KNOCK`, which is 10 up to
+the bot's fourth turn and then falls by two each turn, down to 3. It comes closest to the reported figures.
 
 Results: docs/results/larkin2021.md, "Knock thresholds".
 """

@@ -1,4 +1,4 @@
-"""``tonic``: the heuristic agent Tonic of paper 001.
+"""``tonic``: the heuristic agent Tonic of Larkin et al. 2021.
 
 Source: Larkin, Collicott and Hiebel, "Modeling Expert Knowledge in a Heuristic-Based Gin Rummy Agent" (2021).
 The paper defines pairs (`hands.pair_partners`), the draw (`wants_pair`) and the discard (Figure 1,

@@ -1,6 +1,6 @@
-"""``utility``: the utility AI of paper 004, which scores every card with a set of rules.
+"""``utility``: the utility AI of Keats 2017, which scores every card with a set of rules.
 
-Source: J. Keats, "Artificial Opponents - Gin Rummy - Code Report" (2017), paper 004, "Algorithms Used".
+Source: J. Keats, "Artificial Opponents - Gin Rummy - Code Report" (2017), "Algorithms Used".
 `draw_score` scores the upcard, and `discard_score` scores each possible discard.
 
 Readings:

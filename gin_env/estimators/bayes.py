@@ -1,12 +1,12 @@
-"""``bayes``: paper 003's Bayesian estimator, from frequencies of turns given that a card is held.
+"""``bayes``: Francis et al. 2021's Bayesian estimator, from frequencies of turns given that a card is held.
 
-Source: paper 003, "Bayesian Estimation from Abstracted Play Data". After each turn of the opponent the
-estimate of each card of unknown place is multiplied by P(B | A), the frequency of such a turn B while such a
-card A is held; then all are renormalised to sum to the number of unknown cards in the hand, "and then fit
-through a logistic curve to ensure they are no more than 1". A turn is: was a card drawn face up, rank of the
-face-up card, rank of the discard; a card is its rank ("that of drawing Q♥, discarding K♦, and holding K♥")
-and whether it is suited with the face-up card and/or the discard. 10,000 games of two Simple players; with
-fewer than 50 observations there is no update; the prior is 10/42.
+Source: Francis et al. 2021, "Bayesian Estimation from Abstracted Play Data". After each turn of the opponent
+the estimate of each card of unknown place is multiplied by P(B | A), the frequency of such a turn B while
+such a card A is held; then all are renormalised to sum to the number of unknown cards in the hand, "and then
+fit through a logistic curve to ensure they are no more than 1". A turn is: was a card drawn face up, rank of
+the face-up card, rank of the discard; a card is its rank ("that of drawing Q♥, discarding K♦, and holding
+K♥") and whether it is suited with the face-up card and/or the discard. 10,000 games of two Simple players;
+with fewer than 50 observations there is no update; the prior is 10/42.
 
 Readings:
 
@@ -59,7 +59,7 @@ _MOST = 100.0
 
 
 class BayesEstimator(Memoryless):
-    """Paper 003's Bayesian estimator; the probabilities sum to the number of cards in the opponent's hand.
+    """The Bayesian estimator; the probabilities sum to the number of cards in the opponent's hand.
 
     Parameters
     ----------

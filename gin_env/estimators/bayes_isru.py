@@ -1,12 +1,12 @@
-"""``bayes-isru``: paper 002's relative likelihoods, bounded by an inverse-square-root unit.
+"""``bayes-isru``: Truong and Neller 2021's relative likelihoods, bounded by an inverse-square-root unit.
 
-Source: paper 002, "Defensive Score" (both sections). The relative likelihood of each card starts at 10/42
-and is updated by P(B | A), estimated from 10,000 games of two Simple players in buckets of six properties:
-the ranks of the card, the discard and the face-up card; whether the discard is suited with the face-up card;
-whether the card is suited with neither, with the face-up card, or with the discard; whether the opponent drew
-face up. "Recorded instances are averaged and transformed" by g(o) = o / sqrt(α + o²), α = 1, "to bound
-relative likelihoods between 0 and 1"; it "leaves the initial uniformly distributed relative likelihood
-(10/42) little-changed" (0.238 becomes 0.232).
+Source: Truong and Neller 2021, "Defensive Score" (both sections). The relative likelihood of each card starts
+at 10/42 and is updated by P(B | A), estimated from 10,000 games of two Simple players in buckets of six
+properties: the ranks of the card, the discard and the face-up card; whether the discard is suited with the
+face-up card; whether the card is suited with neither, with the face-up card, or with the discard; whether the
+opponent drew face up. "Recorded instances are averaged and transformed" by g(o) = o / sqrt(α + o²), α = 1,
+"to bound relative likelihoods between 0 and 1"; it "leaves the initial uniformly distributed relative
+likelihood (10/42) little-changed" (0.238 becomes 0.232).
 
 Readings:
 
@@ -23,8 +23,8 @@ Readings:
   unknown cards after every turn, and g is applied to the result.
 - Known cards are 0 and 1.
 
-The discard risk score that paper 002 builds on them (equation 5) is `gin_env.estimators.risk.discard_risks`.
-Results: docs/results/estimators.md, "All metrics" and "Time".
+The discard risk score that Truong and Neller 2021 builds on them (equation 5) is
+`gin_env.estimators.risk.discard_risks`. Results: docs/results/estimators.md, "All metrics" and "Time".
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -46,7 +46,7 @@ from gin_env.support.compilation import kernel
 
 
 class BayesIsruEstimator(Memoryless):
-    """Paper 002's estimator; the sum is not normalised.
+    """Truong and Neller 2021's estimator; the sum is not normalised.
 
     Parameters
     ----------

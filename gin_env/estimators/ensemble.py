@@ -1,6 +1,6 @@
 """``ensemble``: several estimators, chosen by turn, or by how well each one fits the current opponent.
 
-Source: paper 003, "Experimental Results" and "Future Work". Three ways to choose (`switching`):
+Source: Francis et al. 2021, "Experimental Results" and "Future Work". Three ways to choose (`switching`):
 
 - ``"paper"``: the paper's recommendation. Up to turn 3 "a simple neural network or the Bayesian hand
   estimator" (reading: the network, which it recommends alone for the turns after), from 4 to 9 ``nn``, from

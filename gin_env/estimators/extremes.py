@@ -1,4 +1,4 @@
-"""``uniform`` and ``omniscient``: the two extremes that paper 003 names in "Future Work".
+"""``uniform`` and ``omniscient``: the two extremes that Francis et al. 2021 names in "Future Work".
 
 ``uniform`` is the null estimator ("equiprobable estimates"). Cards whose place is known are 0 or 1. All
 unseen cards share the rest of the opponent's hand equally: 10/42 each at the deal, 10/41 once the upcard is

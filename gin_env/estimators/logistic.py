@@ -1,7 +1,7 @@
 """``logistic``: Tonic's estimate of the opponent's hand, recomputed from the public history.
 
 Source: Larkin, Collicott and Hiebel, "Modeling Expert Knowledge in a Heuristic-Based Gin Rummy Agent"
-(2021), paper 001, "Opponent Hand Estimation". Every card of unknown place has a value, 0 at first; its
+(2021), "Opponent Hand Estimation". Every card of unknown place has a value, 0 at first; its
 logistic function is the likelihood that the opponent holds the card. When the opponent
 
 - takes the upcard: + ``increment`` for the other cards of its rank and those within two ranks in its suit;

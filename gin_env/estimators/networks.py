@@ -41,7 +41,8 @@ class EstimatorNetwork(nn.Module):
 
 
 class DenseNetwork(EstimatorNetwork):
-    """Paper 003's simple neural network: dense layers of 100, 85, 60 and 52, all sigmoid; returns logits.
+    """Francis et al. 2021's simple neural network: dense layers of 100, 85, 60 and 52, all sigmoid; returns
+    logits.
 
     Inputs float32 (n, 157): upcard and discard of the opponent's last turn one-hot (52 each), whether they
     took the upcard (1), the probabilities before that turn (52).
@@ -63,7 +64,8 @@ class DenseNetwork(EstimatorNetwork):
 
 
 class ShankarNetwork(EstimatorNetwork):
-    """Paper 003's CNN over Shankar images (n, 1, 17, 13): three blocks of convolution, ReLU and pooling."""
+    """Francis et al. 2021's CNN over Shankar images (n, 1, 17, 13): three blocks of convolution, ReLU and
+    pooling."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,6 +1,6 @@
 """``nn``, ``shankar-cnn`` and ``suit-equivariant``: neural network estimators.
 
-Source of the first two: paper 003, "Simple Neural Network" and "Shankar CNN"; the third is ours.
+Source of the first two: Francis et al. 2021, "Simple Neural Network" and "Shankar CNN"; the third is ours.
 
 ``nn``: dense sigmoid layers of 100, 85, 60 and 52 on "a few features of the current game state", trained in
 generations, "since this network is trained on the current probability distribution". Figure 1, which shows
@@ -70,7 +70,7 @@ class _NetworkEstimator(Memoryless):
 
 
 class ShankarCnnEstimator(_NetworkEstimator):
-    """Paper 003's CNN over the Shankar array."""
+    """Francis et al. 2021's CNN over the Shankar array."""
 
     name = "shankar-cnn"
 
@@ -98,7 +98,7 @@ NN_MEMORY = np.dtype(
 
 
 class NnEstimator(_NetworkEstimator):
-    """Paper 003's simple neural network, which updates its own estimate of the previous turn.
+    """Francis et al. 2021's simple neural network, which updates its own estimate of the previous turn.
 
     Without memory it processes all turns of the hand, with memory only the new ones; the result is the same.
     """

@@ -1,4 +1,4 @@
-"""The discard risk score of paper 002 (equation 5): the opponent's chances to meld a discarded card.
+"""The discard risk score of Truong and Neller 2021 (equation 5): the opponent's chances to meld a card.
 
 The score of a card is the sum of L(b) L(c) over all pairs of cards b, c that form a meld of three with it:
 three pairs of its rank, up to three of its suit. L is the probability (in the paper, the relative

@@ -1,7 +1,7 @@
 """The Shankar array, which Shankar's Plug Rule fills, and its image for a convolutional network.
 
-Source: Pramod Shankar's "Figuring the Opponent's Hand" (1994) as paper 003 uses it, section "Shankar CNN".
-Each card has one value:
+Source: Pramod Shankar's "Figuring the Opponent's Hand" (1994) as Francis et al. 2021 uses it, section
+"Shankar CNN". Each card has one value:
 
 - `OWN` (-2): in the player's own hand;
 - `OUT` (-1): not in the opponent's hand, or a safe discard;
@@ -44,8 +44,8 @@ OWN, OUT, UNKNOWN, HELD = -2, -1, 0, 1
 AMBI_SUPERPERMUTATION = tuple(int(symbol) - 1 for symbol in "12341231423124312")
 """Suits in the order of the image's rows; the text is the paper's.
 
-It contains every order of four suits forwards or backwards. 17 is the minimum length (paper 003, Theorem 3;
-a test searches all shorter ones).
+It contains every order of four suits forwards or backwards. 17 is the minimum length (Francis et al. 2021,
+Theorem 3; a test searches all shorter ones).
 """
 
 

@@ -1,4 +1,4 @@
-"""Buckets of the opponent's turns (papers 002 and 003), their frequencies, and products over a hand's turns.
+"""Buckets of the opponent's turns, their frequencies, and products over the turns of a hand.
 
 The public part of an opponent's turn is: whether they took the upcard or drew from the stock, the upcard they
 could take, and their discard. For a card that they might hold, the turn falls into one of the buckets

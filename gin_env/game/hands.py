@@ -1,7 +1,7 @@
 """Properties of a hand that several bots use: unmelded cards, available cards and pairs.
 
-A *pair*, as in paper 001, is two cards that become a meld with one more card. It is *broad* if at least
-one such card may still come and *narrow* if two may. A test checks Table 1 of the paper.
+A *pair*, as in Larkin et al. 2021, is two cards that become a meld with one more card. It is *broad* if at
+least one such card may still come and *narrow* if two may. A test checks Table 1 of the paper.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -64,7 +64,7 @@ def available_cards(public, private) -> int:
     """Return the cards that the player may still receive: neither in their hand nor in the discard pile.
 
     Cards that the opponent took from the pile are included, since the opponent may discard them again
-    (paper 001, "Pair Formation"). `gin_env.observations.knowledge.cards_unseen` excludes them.
+    (Larkin et al. 2021, "Pair Formation"). `gin_env.observations.knowledge.cards_unseen` excludes them.
     """
     rules = public.rules
     return deck_cards(rules.ranks, rules.suits) & ~np.int64(private.hand) & ~np.int64(public.pile)
@@ -139,7 +139,7 @@ def would_be_melded(hand: int, card: int) -> bool:
 
 @kernel
 def meld_completions(hand: int) -> int:
-    """Return the mask of the cards that form a meld with two cards of the hand: its hits (paper 002)."""
+    """Return the mask of the cards that form a meld with two cards of the hand: its hits."""
     a, b = hand & SUIT_MASK, hand >> 13 & SUIT_MASK
     c, d = hand >> 26 & SUIT_MASK, hand >> 39 & SUIT_MASK
     held_twice = (a & b) | (c & d) | ((a | b) & (c | d))

@@ -37,7 +37,10 @@ def luck_by_rollouts(draws: np.ndarray, rules: Rules, chances: np.ndarray) -> np
     states, owner = with_every_card(draws, rules.deck_size)
     rows, mover = np.arange(len(states)), states["public"]["to_move"].astype(np.int64)
     own, other = (states["public"]["scores"][rows, player].astype(np.int64) for player in (mover, 1 - mover))
-    orders = np.array([_random_of(draw).random((ROLLOUTS, NUM_CARDS)) for draw in draws])
+    public = draws["public"]
+    keys = np.column_stack([draws["hidden"]["deal_key"], public["hand_number"], public["history_length"]])
+    # The deal and the actions before a draw determine its random numbers.
+    orders = np.array([np.random.default_rng(key).random((ROLLOUTS, NUM_CARDS)) for key in keys])
     values = np.zeros((len(states), 2))
     for number in range(ROLLOUTS):
         shuffled = with_other_stock(states, orders[owner, number], rules.deck_size)
@@ -45,12 +48,6 @@ def luck_by_rollouts(draws: np.ndarray, rules: Rules, chances: np.ndarray) -> np
         values += np.column_stack([points, chances_after(chances, own, other, points)]) / ROLLOUTS
     first = np.searchsorted(owner, np.arange(len(draws)))
     return values[first] - np.add.reduceat(values, first) / np.bincount(owner)[:, None]
-
-
-def _random_of(draw: np.ndarray) -> np.random.Generator:
-    """Return random numbers that are determined by the deal and the actions before this draw."""
-    key = draw["hidden"]["deal_key"], draw["public"]["hand_number"], draw["public"]["history_length"]
-    return np.random.default_rng([int(each) for each in key])
 
 
 def with_every_card(draws: np.ndarray, deck_size: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,10 +1,10 @@
 """The numbers that describe a candidate and the context of a decision: their names, and how they are written.
 
 `LAYOUT` names the numbers of a row (one candidate), `CONTEXT` those that all candidates of a decision share.
-They are the quantities that the papers use: deadwood, melds, hit count (002, "Hand macro-features"), the
-cards near the moved card that the opponent has shown, discarded and declined (001, 003), and the melds that
-it could complete (002, "Defensive Score"). They treat the suits alike. `gin_env.observations.candidates`
-lists the candidates.
+They are the quantities that the papers use: deadwood, melds, hit count (Truong and Neller 2021, "Hand
+macro-features"), the cards near the moved card that the opponent has shown, discarded and declined (Larkin et
+al., Francis et al. 2021), and the melds that it could complete (Truong and Neller 2021, "Defensive Score").
+They treat the suits alike. `gin_env.observations.candidates` lists the candidates.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -143,12 +143,10 @@ _NEIGHBOURS = np.array([[bits >> 2 + step & 1 for step in _NEAR_RANKS] for bits 
 """float32 (32, 4): those bits as the numbers of a row."""
 
 
-def _shares(whole: int) -> np.ndarray:
-    """Return 0, 1, 2 ... divided by `whole`, float32 (128,); looking them up is faster than dividing."""
-    return (np.arange(128) / whole).astype(np.float32)
-
-
-_PER_3, _PER_6, _PER_10, _PER_12, _PER_50 = (_shares(whole) for whole in (3, 6, 10, 12, 50))
+# Looking up 0, 1, 2 ... divided by a number is faster than dividing.
+_PER_3, _PER_6, _PER_10, _PER_12, _PER_50 = (
+    (np.arange(128) / whole).astype(np.float32) for whole in (3, 6, 10, 12, 50)
+)
 _ONE_OVER = (1 / (1 + np.arange(128))).astype(np.float32)
 
 

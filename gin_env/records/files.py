@@ -18,6 +18,7 @@ from gin_env.support.files import check_regular_file
 MAX_FILE_BYTES = 1 << 40
 MAX_LINE_BYTES = 1 << 25
 """A typical game has 8,000 bytes, one of 1,000 long hands 6 million."""
+BEGINNING = json.dumps({"format": FORMAT})[:-1].encode()
 
 
 def read(path: str | Path) -> Iterator[GameRecord]:
@@ -149,7 +150,7 @@ class Recorder:
         """Read the digests of the games in the file, and remove a truncated last line."""
         with self.path.open("rb") as file:
             while line := file.readline(MAX_LINE_BYTES):
-                if not self._known and not _starts_like_a_record(line):
+                if not self._known and not line.startswith(BEGINNING[: len(line)]):
                     raise ValueError(
                         f"{self.path} does not hold records of games (format {FORMAT!r}); choose another file"
                     )
@@ -169,11 +170,6 @@ class Recorder:
         elif size < self._size:  # only the newline is missing
             with self.path.open("ab") as file:
                 file.write(b"\n")
-
-
-def _starts_like_a_record(line: bytes) -> bool:
-    head = json.dumps({"format": FORMAT})[:-1].encode()
-    return line.startswith(head[: len(line)])
 
 
 def _is_json(line: bytes) -> bool:

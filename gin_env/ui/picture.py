@@ -62,7 +62,9 @@ def image(
     ValueError for a width outside `NARROWEST` to `WIDEST`, TypeError unless it is an integer.
     """
     width = check_integer("width", width, NARROWEST, WIDEST)
-    table = describe(game, viewer, last_hand, [_shortened(name) for name in names])
+    # A long name, such as the path of a policy, is cut to its end.
+    names = [name if len(name) <= LONGEST_NAME else "..." + name[3 - LONGEST_NAME :] for name in names]
+    table = describe(game, viewer, last_hand, names)
     sheet = _Sheet(width)
     _draw_hand(sheet, 8, table.hands[1], table.taken)
     _draw_middle(sheet, 206, table)
@@ -70,11 +72,6 @@ def image(
     sheet.write((MARGIN, 566), table.now, 25, GOLD)
     sheet.write((MARGIN, 606), table.last, 20, PALE)
     return np.asarray(sheet.picture)
-
-
-def _shortened(name: str) -> str:
-    """Return a player's name; a long one, such as the path of a policy, is cut to its end."""
-    return name if len(name) <= LONGEST_NAME else "..." + name[3 - LONGEST_NAME :]
 
 
 def _draw_hand(sheet: _Sheet, top: int, hand: Hand, taken: int) -> None:

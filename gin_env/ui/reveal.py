@@ -187,11 +187,13 @@ def _stages(
     steps: list[str], moves: list[LayOff], knocker: list[Group], defender: list[Group], by_me: bool
 ) -> list[Stage]:
     """Return the steps with both hands after each: laid down, melded, and then lay-off by lay-off."""
+    melds = [group for group in defender if group.caption in ("set", "run")]
+    loose = {card for group in defender if group not in melds for card in group.cards}
     stages = []
     for number, text in enumerate(steps):
         done = moves[: max(number - 1, 0)]
         laid = [card for card, _ in done]
-        knocking, defending = _with_laid_off(knocker, done), _without(defender, laid)
+        knocking, defending = _with_laid_off(knocker, done), melds + deadwood_groups(mask_of(loose - {*laid}))
         if number == 0:
             defending = [Group(by_rank(mask_of(card for group in defender for card in group.cards)), "")]
         sides = (knocking, defending) if by_me else (defending, knocking)
@@ -206,10 +208,3 @@ def _with_laid_off(groups: list[Group], moves: list[LayOff]) -> list[Group]:
         place = next(place for place, group in enumerate(melds) if group.cards == meld)
         melds[place] = Group(sorted([*meld, card]), melds[place].caption)
     return melds
-
-
-def _without(groups: list[Group], laid: list[int]) -> list[Group]:
-    """Return the defender's groups; cards not laid off yet are among the deadwood."""
-    melds = [group for group in groups if group.caption in ("set", "run")]
-    loose = [card for group in groups if group not in melds for card in group.cards if card not in laid]
-    return melds + deadwood_groups(mask_of(loose))

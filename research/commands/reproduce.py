@@ -30,9 +30,9 @@ def list_experiments(
 
 @app.command(
     epilog="Examples:  \n"
-    "`python -m research run 001/claims --quick` (seconds: tries the command, the figures mean nothing)  \n"
-    "`python -m research run 001/claims 000/claims`  \n"
-    "`python -m research run 002/table-1 --out research/results` then `python -m research pages`: "
+    "`python -m research run larkin2021/claims --quick` (seconds: its figures mean nothing)  \n"
+    "`python -m research run larkin2021/claims gallucci2021/claims`  \n"
+    "`python -m research run truong2021/table-1 --out research/results` then `python -m research pages`: "
     "the published result, and the pages that show it  \n"
     "`python -m research run leaderboard --out research/results` (all that it is made of)"
 )

@@ -28,7 +28,8 @@ def tune_tonic(
     finalists: Annotated[int, typer.Option(help="Number of best trials that play again on new decks")] = 5,
     seed: Annotated[int, typer.Option(help="Random seed of combinations and decks")] = 1,
     opponent: Annotated[
-        list[str] | None, typer.Option(help="Opponent; can be repeated; default: the three of paper 001")
+        list[str] | None,
+        typer.Option(help="Opponent; can be repeated; default: the three of Larkin et al. 2021"),
     ] = None,
     start: Annotated[str, typer.Option(help="Bot to start from and to beat")] = "tonic-paper",
     rules: RulesOption = None,

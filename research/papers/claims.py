@@ -240,7 +240,7 @@ def uncertain_likelihoods(bot: str, run: Run) -> Measured:
 
 
 def ensemble_slowdown(bot: str, run: Run) -> Measured:
-    """Return the times of paper 003's ensemble, with its memory, divided by those of its slowest member."""
+    """Return the times of the paper's ensemble, with its memory, divided by those of its slowest member."""
     names = ["ensemble:switching=paper", "bayes", "nn", "shankar-cnn"]
     run.estimators += names
     members, hands = [estimators.make(name) for name in names], run.size(TIMED_HANDS)

@@ -11,17 +11,17 @@ from research.reproduce.tables import Row, markdown
 from research.reproduce.verdicts import MARKS
 
 PAPERS = {
-    "Gallucci et al. 2021": ("000/claims",),
-    "Larkin et al. 2021": ("001/claims", "001/likelihoods"),
-    "Truong and Neller 2021": ("002/claims", "002/late-knock"),
-    "Francis et al. 2021": ("003/authors-scoring", "003/claims"),
-    "Keats 2017": ("004/claims",),
+    "Gallucci et al. 2021": ("gallucci2021/claims",),
+    "Larkin et al. 2021": ("larkin2021/claims", "larkin2021/likelihoods"),
+    "Truong and Neller 2021": ("truong2021/claims", "truong2021/late-knock"),
+    "Francis et al. 2021": ("francis2021/authors-scoring", "francis2021/claims"),
+    "Keats 2017": ("keats2017/claims",),
 }
 """The experiments whose tables have the claims of each paper."""
 VERDICTS = {"agrees": GREEN, "fitted": SKY, "undecided": GREY, "differs": RED, "not testable": ORANGE}
 SIGNS = "".join(MARKS.values()) + " "
 SCORING = "their networks, their scoring"
-"""Column of the verdicts of 003/authors-scoring that count."""
+"""Column of the verdicts of francis2021/authors-scoring that count."""
 
 
 def counts(rows: Sequence[Row]) -> dict[str, Mapping[str, int]]:

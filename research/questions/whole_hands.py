@@ -140,7 +140,7 @@ class Chains(Worlds):
         """Return logarithms of the probabilities of worlds, up to a constant: float64 (n,)."""
         trust = self._model.trust
         worlds = self.view, self._past, held, stock
-        acted = trust * log_likelihoods(*worlds, np.random.default_rng(0), self._model.chances_of)
+        acted = trust * log_likelihoods(worlds, np.random.default_rng(0), self._model.chances_of)
         # Cards that are not in the stock are held, so the odds of the stock are enough.
         return acted - (1 - trust) * np.log(self._odds)[stock].sum(axis=1)
 

@@ -1,7 +1,7 @@
 """Hyperparameter search for Tonic: ``python -m research tune tonic``.
 
-Paper 001 found the increments of Tonic's estimator by a grid search, "playing five rounds of 10,000 games
-each against SimpleAI", but gives neither the increments nor the knock thresholds by turn. Here Optuna's
+Larkin et al. 2021 found the increments of Tonic's estimator by a grid search, "playing five rounds of 10,000
+games each against SimpleAI", but gives neither the increments nor the knock thresholds by turn. Here Optuna's
 tree-structured Parzen estimator (Bergstra et al., 2011) searches six numbers: ``increment``, ``decrement``,
 ``decline``, and the three parameters of a falling threshold (`falling`): the number of turns with the full
 10, the decrease in each later turn, and the minimum.
@@ -46,7 +46,7 @@ MATCHES = 9
 SEEDS = MATCHES + 2
 """Number of match seeds in a search: one for each match of a trial, the finalists and the verdict."""
 OPPONENTS = ("simple", "simple:knock_at=4", "simple:knock_at=variable")
-"""The opponents against which paper 001 evaluates Tonic."""
+"""The opponents against which Larkin et al. 2021 evaluates Tonic."""
 START = "tonic-paper"
 """The paper's bot, with fixed parameters; the defaults of ``tonic`` are the result of the search."""
 RANGES: dict[str, tuple[float, float]] = {

@@ -25,7 +25,7 @@ from gin_env.support.checks import check_choice
 from research.reproduce.charts import Dots, Lines
 from research.reproduce.declared import Matches, Table, function, show
 from research.reproduce.experiment import Experiment
-from research.reproduce.listing import with_number
+from research.reproduce.listing import PAPERS, with_name
 
 RESEARCH = Path(__file__).parents[1]
 _FUNCTIONS = ("measure", "table", "makes", "on_page")
@@ -72,14 +72,14 @@ EXPERIMENTS: dict[str, Experiment] = {
     experiment.id: experiment
     for experiment in sorted(
         (experiment for file in RESEARCH.glob("**/experiments.toml") for experiment in read(file)),
-        key=lambda experiment: experiment.id,
+        key=lambda experiment: (experiment.id.split("/")[0] not in PAPERS, experiment.id),
     )
 }
 
 
 def find(name: str) -> Experiment:
-    """Return an experiment by its id, which may begin with the name of a paper instead of its number.
+    """Return an experiment by its id, which may begin with the number of a paper instead of its name.
 
     Raises ValueError for an unknown id, with the choices.
     """
-    return EXPERIMENTS[check_choice("experiment", with_number(name), EXPERIMENTS)]
+    return EXPERIMENTS[check_choice("experiment", with_name(name), EXPERIMENTS)]

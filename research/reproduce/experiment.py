@@ -254,7 +254,7 @@ class Experiment:
     """A published table or figure and the functions that produce it."""
 
     id: str
-    """Such as ``000/claims``; the result is stored in ``research/results/000/claims.json``."""
+    """Such as ``keats2017/claims``; the result is stored in ``research/results/keats2017/claims.json``."""
     title: str
     measure: Callable[[Run], list[Row]] | None
     """Returns the rows; None if `program` measures them or the experiment has `parts`."""

@@ -9,25 +9,28 @@ from pathlib import Path
 from research.reproduce.experiment import Experiment
 
 PAPERS = {
-    "000": "gallucci2021  Gallucci et al. 2021, Estimating Card Fitness for Discard in Gin Rummy",
-    "001": "larkin2021  Larkin et al. 2021, Modeling Expert Knowledge in a Heuristic-Based Gin Rummy Agent",
-    "002": "truong2021  Truong and Neller 2021, A Data-Driven Approach for Gin Rummy Hand Evaluation",
-    "003": "francis2021  Francis et al. 2021, Opponent Hand Estimation in the Game of Gin Rummy",
-    "004": "keats2017  Keats 2017, Artificial Opponents - Gin Rummy - Code Report",
+    "francis2021": "Francis et al. 2021, Opponent Hand Estimation in the Game of Gin Rummy",
+    "gallucci2021": "Gallucci et al. 2021, Estimating Card Fitness for Discard in Gin Rummy",
+    "keats2017": "Keats 2017, Artificial Opponents - Gin Rummy - Code Report",
+    "larkin2021": "Larkin et al. 2021, Modeling Expert Knowledge in a Heuristic-Based Gin Rummy Agent",
+    "truong2021": "Truong and Neller 2021, A Data-Driven Approach for Gin Rummy Hand Evaluation",
 }
-"""Number of a paper -> its name, authors, year and title. Ids have the numbers; commands take names too."""
-NAMES = {heading.split()[0]: number for number, heading in PAPERS.items()}
+"""Name of a paper, with which its ids begin -> its authors, year and title."""
+ALIASES = {
+    "000": "gallucci2021", "001": "larkin2021", "002": "truong2021", "003": "francis2021", "004": "keats2017",
+}  # fmt: skip
+"""Numbers that commands take instead of names."""
 OURS = "Beyond the papers"
 
 
-def with_number(text: str) -> str:
-    """Return an id, or its beginning, with the number of the paper in place of its name.
+def with_name(text: str) -> str:
+    """Return an id, or its beginning, with the name of the paper in place of its number.
 
-    >>> with_number("gallucci2021/claims"), with_number("000/claims")
-    ('000/claims', '000/claims')
+    >>> with_name("gallucci2021/claims"), with_name("000/claims")
+    ('gallucci2021/claims', 'gallucci2021/claims')
     """
     paper, slash, rest = text.partition("/")
-    return NAMES.get(paper, paper) + slash + rest
+    return ALIASES.get(paper, paper) + slash + rest
 
 
 def chosen(experiments: Iterable[Experiment], prefixes: Sequence[str]) -> list[Experiment]:
@@ -35,10 +38,10 @@ def chosen(experiments: Iterable[Experiment], prefixes: Sequence[str]) -> list[E
 
     Raises ValueError for a prefix that matches no id.
     """
-    experiments, prefixes = list(experiments), [with_number(prefix) for prefix in prefixes]
+    experiments, prefixes = list(experiments), [with_name(prefix) for prefix in prefixes]
     for prefix in prefixes:
         if not any(one.id.startswith(prefix) for one in experiments):
-            choices = ", ".join([*NAMES, *PAPERS])
+            choices = ", ".join(PAPERS)
             raise ValueError(f"unknown experiment {prefix!r}; choose from {choices} or an id of --list")
     return [one for one in experiments if one.id.startswith(tuple(prefixes) or "")]
 
@@ -46,11 +49,13 @@ def chosen(experiments: Iterable[Experiment], prefixes: Sequence[str]) -> list[E
 def listing(experiments: Sequence[Experiment], results: Path) -> str:
     """Return the experiments by paper as text, with measured times where the folder `results` has them."""
     width = max(len(one.id) for one in experiments)
-    groups: dict[str, list[str]] = {heading: [] for heading in (*PAPERS.values(), OURS)}
+    groups: dict[str, list[str]] = {name: [] for name in (*PAPERS, OURS)}
     for one in experiments:
         text = f"  {one.id:{width}}  {one.title} ({', '.join(details(one, results))})"
-        groups[PAPERS.get(one.id.split("/")[0], OURS)].append(text)
-    return "\n\n".join("\n".join([heading, *lines]) for heading, lines in groups.items() if lines)
+        paper = one.id.split("/")[0]
+        groups[paper if paper in PAPERS else OURS].append(text)
+    headings = {name: f"{name}  {title}" for name, title in PAPERS.items()} | {OURS: OURS}
+    return "\n\n".join("\n".join([headings[name], *lines]) for name, lines in groups.items() if lines)
 
 
 def details(experiment: Experiment, results: Path) -> list[str]:

@@ -2,7 +2,7 @@
 
 A page of ``docs/results`` contains blocks that are generated from the data:
 
-<!-- result 000/claims -->
+<!-- result gallucci2021/claims -->
 ...
 <!-- end -->
 

@@ -16,7 +16,7 @@ from gin_env.support.array_files import ArrayFileError
 PACKAGED = ["paper", "plus"]
 
 
-# --- The four characteristics (paper 000, "Ranking the Fitness of a Card in a Game State") -------------
+# --- The four characteristics (Gallucci et al. 2021, "Ranking the Fitness of a Card") --------
 
 
 HAND = "AC 2C 3C 5H 5S 5D 8H 9H KS QC"
@@ -155,7 +155,7 @@ def test_table_is_unchanged_after_saving_and_loading(tmp_path):
 def test_tables_of_other_abstractions_raise(tmp_path):
     path = tmp_path / "table.npz"
     table = packaged_table("paper")
-    StrategyTable(table.strategy, table.metadata | {"abstraction": "paper 000"}).save(path)
+    StrategyTable(table.strategy, table.metadata | {"abstraction": "Gallucci et al. 2021"}).save(path)
     with pytest.raises(ArrayFileError, match="an abstraction that this release does not have"):
         StrategyTable.load(path)
     StrategyTable(table.strategy[1:], table.metadata).save(path)

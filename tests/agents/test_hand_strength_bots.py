@@ -1,4 +1,4 @@
-"""Players of paper 002: discards by hand strength, by risk and by both; Figures 6 and 7."""
+"""Players of Truong and Neller 2021: discards by hand strength, by risk and by both; Figures 6 and 7."""
 
 from __future__ import annotations
 

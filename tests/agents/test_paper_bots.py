@@ -19,7 +19,7 @@ from gin_env.game.rules import Rules
 @pytest.mark.parametrize(
     ("first", "second", "gone", "category"),
     [
-        # Table 1 of paper 001; cards in the opponent's hand count as available.
+        # Table 1 of Larkin et al. 2021; cards in the opponent's hand count as available.
         ("TH", "JH", "9H", "broad"),
         ("QH", "KH", "", "broad"),
         ("TH", "TD", "TS", "broad"),  # the paper's row names one of two as gone
@@ -70,7 +70,7 @@ def test_opponents_last_discard_is_known_in_any_place():
         assert hands.opponents_last_discard(view_of(table.play(draw))["public"]) == cards.card_id("QS")
 
 
-# --- simple's variable threshold (paper 001) ------------------------------------------------------------
+# --- simple's variable threshold (Larkin et al. 2021) --------
 
 
 def test_variable_knock_thresholds_fall_with_the_turn():
@@ -111,7 +111,7 @@ def test_thresholds_by_turn_apply_to_the_second_player():
         assert choices(table, "tonic", knock_at=[4, 3]) == {expected}
 
 
-# --- medium (paper 000) -------------------------------------------------------------------------------
+# --- medium (Gallucci et al. 2021) --------
 
 
 @pytest.mark.parametrize(("upcard", "drop"), [("7D", 3), ("8D", 2), ("2D", 8)])
@@ -149,7 +149,7 @@ def test_medium_knocks_at_nine_or_seven_if_cards_are_shown(left, shown, knocks):
     assert {text.startswith("knock") for text in choices(table, "medium")} == {knocks}
 
 
-# --- utility (paper 004) ------------------------------------------------------------------------------
+# --- utility (Keats 2017) ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

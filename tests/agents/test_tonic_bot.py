@@ -1,4 +1,4 @@
-"""Tonic (paper 001) and its estimator, on hand-made positions: one test for each rule that it states."""
+"""Tonic (Larkin et al. 2021) and its estimator, on hand-made positions: a test for each rule it states."""
 
 from __future__ import annotations
 

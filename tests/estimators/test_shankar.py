@@ -1,4 +1,4 @@
-"""The Plug Rule and the Shankar array that it fills (paper 003), on the paper's example and by hand."""
+"""The Plug Rule and the Shankar array that it fills (Francis et al. 2021), on its example and by hand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def rows(text: str) -> list[list[int]]:
 
 
 def test_papers_worked_example_is_reproduced():
-    """Paper 003, "The Plug Rule": its four Shankar arrays, rows C H S D."""
+    """Francis et al. 2021, "The Plug Rule": its four Shankar arrays, rows C H S D."""
     table = Table(
         "AC AS 5D 6C 6S 7S 8S JC QD KS", "8C 2H 3H 4H 9D TD 2C 3C 4C 9S", "KH", "JH 7C 5H", dealer=0
     )

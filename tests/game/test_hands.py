@@ -102,7 +102,7 @@ def test_keep_best_keeps_ties_and_their_score():
     assert hands.keep_best(24, -1.0, 5, 0.5) == (32, 0.5)
 
 
-# --- Network inputs of paper 002 ------------------------------------------------------------------------
+# --- Network inputs of Truong and Neller 2021 --------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Paper 003's own scoring."""
+"""Francis et al. 2021's own scoring."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading the files of the authors of papers 002 and 003, with small synthetic files."""
+"""Reading the files of the authors of Truong and Neller and of Francis et al., with small synthetic files."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def test_errors_and_dealings_are_those_of_the_worked_rows():
     assert row["p"] == round(stats.ks_2samp([1, 2, 3], scores).pvalue, 4)
 
 
-# --- Paper 003 ------------------------------------------------------------------------------------------
+# --- Francis et al. 2021 --------
 
 
 def write_keras(path, layers, functional=False) -> None:
@@ -266,6 +266,6 @@ def test_cnn_pads_and_flattens_as_tensorflow():
 
 def test_missing_checkout_says_what_to_do(tmp_path):
     with pytest.raises(ValueError, match="git clone"):
-        find("002/authors-networks").measure(Run(0, True, tmp_path / "work"))
+        find("truong2021/authors-networks").measure(Run(0, True, tmp_path / "work"))
     with pytest.raises(FileNotFoundError, match="must be a checkout"):
-        find("002/authors-networks").measure(Run(0, True, tmp_path / "work", authors=tmp_path))
+        find("truong2021/authors-networks").measure(Run(0, True, tmp_path / "work", authors=tmp_path))

@@ -25,7 +25,7 @@ ABSTRACTIONS = list(cfr_sets.KINDS)
 # --- Every bot ----------------------------------------------------------------------------------------
 
 
-# --- The four characteristics (paper 000, "Ranking the Fitness of a Card in a Game State") -------------
+# --- The four characteristics (Gallucci et al. 2021, "Ranking the Fitness of a Card") --------
 
 
 def characteristics(table: Table, card: str, shown: str = "", discarded: str = "") -> set[str]:

@@ -1,4 +1,4 @@
-"""Data sets of paper 002 explored by a bot, compared with the compiled explorers."""
+"""Data sets of Truong and Neller 2021 explored by a bot, compared with the compiled explorers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paper 002's hand-strength networks: features, data sets, networks, training and files."""
+"""Truong and Neller 2021's hand-strength networks: features, data sets, networks, training and files."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def test_scores_of_figure_7_are_beside_those_of_the_same_card():
         assert row["risk"] == pytest.approx(row["paper_risk"], abs=0.025), row["card"]
 
 
-@pytest.mark.parametrize("name", ["002/figure-6", "002/figure-7"])
+@pytest.mark.parametrize("name", ["truong2021/figure-6", "truong2021/figure-7"])
 def test_packaged_networks_still_have_their_published_figures(name):
     rows = EXPERIMENTS[name].measure(SimpleNamespace(used=lambda *bots: None))
     for row, published in zip(rows, load(RESULTS, name).rows, strict=True):

@@ -36,26 +36,31 @@ def test_declared_functions_exist():
 
 
 def test_experiments_are_selected_by_id_prefix():
-    chosen = listing.chosen(EXPERIMENTS.values(), ["004", "001/figure"])
-    assert [one.id for one in chosen] == ["001/figure-2", "001/figure-4", "004/claims", "004/pools"]
+    chosen = listing.chosen(EXPERIMENTS.values(), ["004", "larkin2021/figure"])
+    assert [one.id for one in chosen] == [
+        "keats2017/claims",
+        "keats2017/pools",
+        "larkin2021/figure-2",
+        "larkin2021/figure-4",
+    ]
     assert len(listing.chosen(EXPERIMENTS.values(), [])) == len(EXPERIMENTS)
     with pytest.raises(ValueError, match="unknown experiment '007'"):
         listing.chosen(EXPERIMENTS.values(), ["004", "007"])
 
 
 def test_unmeasured_experiments_show_estimated_times():
-    assert listing.details(EXPERIMENTS["004/claims"], Path("nowhere")) == ["about a minute"]
-    program, extra = listing.details(EXPERIMENTS["003/in-observation"], Path("nowhere"))
+    assert listing.details(EXPERIMENTS["keats2017/claims"], Path("nowhere")) == ["about a minute"]
+    program, extra = listing.details(EXPERIMENTS["francis2021/in-observation"], Path("nowhere"))
     assert program.startswith("by `python examples/")
     assert extra == "extra: train"
 
 
 def test_programs_show_measured_times_and_extras():
-    path = path_of(RESULTS, "003/in-observation")
+    path = path_of(RESULTS, "francis2021/in-observation")
     seconds = json.loads(path.read_text())["seconds"]
-    details = listing.details(EXPERIMENTS["003/in-observation"], RESULTS)
+    details = listing.details(EXPERIMENTS["francis2021/in-observation"], RESULTS)
     assert details[1:] == [f"took {listing.duration(seconds)}", "extra: train"]
-    assert listing.details(EXPERIMENTS["001/trials"], RESULTS)[1:] == ["extra: tune"]
+    assert listing.details(EXPERIMENTS["larkin2021/trials"], RESULTS)[1:] == ["extra: tune"]
 
 
 @pytest.mark.parametrize("name", stored(RESULTS))

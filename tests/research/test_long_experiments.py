@@ -53,7 +53,7 @@ def test_long_training_table_shows_the_mean_and_each_seed():
         for seed, wins in ((1, (50.0, 30.0)), (2, (60.0, 33.0)))
         for opponent, won in zip(("simple", "cfr"), wins, strict=True)
     ]
-    *_, line, _, intervals = find("000/ten-million").table(rows).splitlines()
+    *_, line, _, intervals = find("gallucci2021/ten-million").table(rows).splitlines()
     assert line == "| 100 | 15 % | 55.00 (50.00, 60.00) | 31.50 (30.00, 33.00) |"
     assert intervals == "Intervals are at most ± 0.20."
 
@@ -76,7 +76,7 @@ def test_networks_table_shows_median_range_and_selected_network():
         network_row("dual-inception-random-256", seed, won, seed == 1)
         for seed, won in enumerate((46.1, 54.0, 55.2))
     ]
-    assert find("002/table-1").table(rows).splitlines()[-1] == (
+    assert find("truong2021/table-1").table(rows).splitlines()[-1] == (
         "| `dual-inception-random-256` | 3 | 91.0 | 74.8 | 101.0 (100.0 to 102.0) | 75.7 "
         "| 54.0 (46.1 to 55.2) | 55.4 ± 0.8 | 54.0 (53.0 to 55.0) |"
     )
@@ -172,7 +172,7 @@ def test_networks_learn_from_the_data_set_that_their_rows_name(tmp_path, monkeyp
     monkeypatch.setattr(module, "load_network", lambda path: (None, {}))
     monkeypatch.setattr(module, "losses_row", lambda training, **_: {})
     monkeypatch.setattr(module, "interval", lambda row: "")
-    for experiment in ("002/authors-features", "002/authors-features-more"):
+    for experiment in ("truong2021/authors-features", "truong2021/authors-features-more"):
         rows = find(experiment).measure(Run(0, False, tmp_path))
         assert [row["data_set"] for row in rows] == asked
         assert set(asked) & set(module.FITTED.values())
@@ -182,7 +182,7 @@ def test_networks_learn_from_the_data_set_that_their_rows_name(tmp_path, monkeyp
 def test_each_training_has_its_own_file_and_paper_row():
     trainings = [
         authors_networks.Training(**fields)
-        for name in ("002/authors-features", "002/authors-features-more")
+        for name in ("truong2021/authors-features", "truong2021/authors-features-more")
         for fields in find(name).measure.keywords["trainings"]
     ]
     assert len({training.label for training in trainings}) == len(trainings)
@@ -197,7 +197,7 @@ def test_trainings_with_other_seeds_have_their_own_lines():
         | ({"unmelded": [won + 5, won + 4, won + 6]} if epoch == 36 else {})
         for seed, epoch, won in ((0, 3, 30.0), (0, 36, 10.0), (1, 36, 40.0))
     ]
-    assert find("002/authors-features").table(rows).splitlines()[2:] == [
+    assert find("truong2021/authors-features").table(rows).splitlines()[2:] == [
         "| `mlp-random-16` | 500 | 0 | 159.4; 44.0 ± 0.8 | 137.0; 30.0 (29.0 to 31.0) "
         "| 104.0; 10.0 (9.0 to 11.0) | 15.0 (14.0 to 16.0) |",
         "| `mlp-random-16` | 500 | 1 | 159.4; 44.0 ± 0.8 |  "
@@ -241,7 +241,7 @@ class Learner:
 
 @pytest.fixture
 def unlearned(monkeypatch):
-    """Replace trainings, data sets and bots of paper 002; of each ten networks, seed 3 validates best."""
+    """Replace trainings, data sets and bots; of each ten networks, seed 3 validates best."""
     stubs = {
         "FORMAT": SimpleNamespace(write=lambda path, _, about: path.write_text(json.dumps(about))),
         "OffensiveBot": lambda file: SimpleNamespace(file=Path(file).name),
@@ -257,7 +257,9 @@ def unlearned(monkeypatch):
     monkeypatch.setattr(selection, "validation_match", lambda learner, _: learner)
 
 
-@pytest.mark.parametrize("name", ["002/table-1", "002/controls", "002/schedule", "002/loop"])
+@pytest.mark.parametrize(
+    "name", ["truong2021/table-1", "truong2021/controls", "truong2021/schedule", "truong2021/loop"]
+)
 def test_networks_are_trained_and_measured_as_published(name, tmp_path, unlearned):
     keys = ("network", "seed", "data_set", "epoch", "generation", "bot", "opponent", "games")
     published = load(RESULTS, name)
@@ -265,7 +267,7 @@ def test_networks_are_trained_and_measured_as_published(name, tmp_path, unlearne
     rows = find(name).measure(run)
     mine, theirs = ([[row.get(key) for key in keys] for row in each] for each in (rows, published.rows))
     assert mine == theirs
-    of_schedule = name == "002/schedule"
+    of_schedule = name == "truong2021/schedule"
     for row in rows:
         ends = run.matches[row["won"]].confidence_interval(0.95 if of_schedule else 0.9)
         assert (row["low"], row["high"]) == pytest.approx([100 * end for end in ends], abs=1e-3)

@@ -107,11 +107,11 @@ def test_options_reach_the_run_of_an_experiment(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     stored = SimpleNamespace(rows=[], save=lambda folder: folder)
     calls = recorded(monkeypatch, results, "measure", stored)
-    command("run generation 004/pools --seed 0 --authors theirs --work work")
+    command("run generation keats2017/pools --seed 0 --authors theirs --work work")
     command("run generation --quick")
     found = [
         (call["experiment"].id, call["run"].seed, call["run"].authors, call["run"].quick) for call in calls
     ]
-    asked = [(name, 0, Path("theirs"), False) for name in ("generation", "004/pools")]
+    asked = [(name, 0, Path("theirs"), False) for name in ("generation", "keats2017/pools")]
     assert found == [*asked, ("generation", 77, None, True)]
     assert [str(call["run"].folder) for call in calls[:2]] == [f"work/{name}/seed-0" for name, *_ in asked]

@@ -35,7 +35,7 @@ RESULTS = Path(__file__).parents[2] / FOLDER
 STORED = stored(RESULTS)
 ROUNDED = 1e-3
 """Stored ends of intervals have at least three decimal places."""
-FIVE_PLACES = ("003/authors-scoring", "003/bayes-readings", "003/stronger-players")
+FIVE_PLACES = ("francis2021/authors-scoring", "francis2021/bayes-readings", "francis2021/stronger-players")
 """Results that keep five decimal places or more."""
 
 
@@ -103,7 +103,7 @@ def test_parts_determine_the_intervals_of_leads_and_undercuts():
 @pytest.mark.parametrize("name", STORED)
 def test_every_published_interval_can_be_recomputed(name):
     for row in load(RESULTS, name).rows:
-        confidence = 0.9 if name.startswith("002/") and "network" in row else 0.95
+        confidence = 0.9 if name.startswith("truong2021/") and "network" in row else 0.95
         for prefix in prefixes(row):
             published, tolerance = ends(row, prefix), ROUNDED
             if counts := row.get(prefix + "deals"):

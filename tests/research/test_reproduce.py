@@ -39,7 +39,7 @@ RESULTS = ROOT / pages.RESULTS
 STORED = stored(RESULTS)
 HOMES = (pages.RESULTS, Path("results"))
 """Folders of the results, in this commit and in older ones."""
-IN_THE_SUITE = ("002/late-knock", "001/figure-2", "002/figure-7", "control-bots")
+IN_THE_SUITE = ("truong2021/late-knock", "larkin2021/figure-2", "truong2021/figure-7", "control-bots")
 """Experiments that run in seconds; `make test-long` runs the others."""
 WITHOUT_BOTS = ("ladder/8", "ladder/9", "ladder/10")
 """Experiments in which only what they train plays."""
@@ -93,29 +93,30 @@ def test_every_experiment_runs_quickly(name, tmp_path):
 def test_list_names_every_experiment():
     listed = CliRunner().invoke(app, ["list"]).output.splitlines()
     assert [line.split()[0] for line in listed if line.startswith("  ")] == list(EXPERIMENTS)
-    assert list(EXPERIMENTS) == sorted(EXPERIMENTS)
     headings = [line for line in listed if line and not line.startswith(" ")]
-    names = ["gallucci2021", "larkin2021", "truong2021", "francis2021", "keats2017", "Beyond"]
+    names = ["francis2021", "gallucci2021", "keats2017", "larkin2021", "truong2021", "Beyond"]
     assert [line.split()[0] for line in headings] == names
 
 
-def test_name_of_a_paper_stands_for_its_number():
-    assert find("truong2021/players") is find("002/players")
+def test_number_of_a_paper_stands_for_its_name():
+    assert find("002/players") is find("truong2021/players")
     by_name, by_number = (CliRunner().invoke(app, ["list", paper]).output for paper in ("keats2017", "004"))
     assert by_name == by_number
 
 
 def test_list_of_a_paper_shows_time_and_requirements(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "research" / "results" / "002").mkdir(parents=True)
-    (tmp_path / "research" / "results" / "002" / "players.json").write_text(json.dumps({"seconds": 222.5}))
+    (tmp_path / "research" / "results" / "truong2021").mkdir(parents=True)
+    (tmp_path / "research" / "results" / "truong2021" / "players.json").write_text(
+        json.dumps({"seconds": 222.5})
+    )
     heading, *lines = CliRunner().invoke(app, ["list", "002"]).output.splitlines()
     assert heading.startswith("truong2021  Truong and Neller")
     found = {line.split()[0]: line for line in lines}
-    assert set(found) == {name for name in EXPERIMENTS if name.startswith("002/")}
-    assert found["002/players"].endswith("(took 4 min, extra: train)")
-    assert found["002/late-knock"].endswith("(about a minute)")
-    assert "--authors CHECKOUT of https://" in found["002/authors-networks"]
+    assert set(found) == {name for name in EXPERIMENTS if name.startswith("truong2021/")}
+    assert found["truong2021/players"].endswith("(took 4 min, extra: train)")
+    assert found["truong2021/late-knock"].endswith("(about a minute)")
+    assert "--authors CHECKOUT of https://" in found["truong2021/authors-networks"]
     wrong = CliRunner().invoke(app, ["list", "009"])
     assert "unknown experiment '009'" in str(wrong.exception)
 
@@ -123,8 +124,14 @@ def test_list_of_a_paper_shows_time_and_requirements(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["000/claim"], "unknown experiment '000/claim'; the nearest are 000/claims"),
-        (["001/trials"], "001/trials is measured by another program: python -m research tune tonic"),
+        (
+            ["gallucci2021/claim"],
+            "unknown experiment 'gallucci2021/claim'; the nearest are gallucci2021/claims",
+        ),
+        (
+            ["larkin2021/trials"],
+            "larkin2021/trials is measured by another program: python -m research tune tonic",
+        ),
     ],
 )
 def test_invalid_reproduce_arguments_raise(arguments, message, tmp_path, monkeypatch):
@@ -200,7 +207,7 @@ def test_bots_of_published_results_still_decide_the_same(name):
 
 
 def test_changed_bot_marks_its_result(tmp_path):
-    result = load(RESULTS, "002/late-knock")
+    result = load(RESULTS, "truong2021/late-knock")
     changed = [result.bots[0] | {"decisions": "0"}, *result.bots[1:]]
     (line,) = replace(result, bots=changed).changes()
     assert line.startswith("late-knock-paper: different decisions now")
@@ -242,11 +249,11 @@ def test_pictures_are_drawn_from_the_results():
 def test_outdated_page_is_rewritten(tmp_path):
     page = tmp_path / pages.PAGES / "truong2021.md"
     page.parent.mkdir(parents=True)
-    page.write_text("before\n<!-- result 002/late-knock -->\nold\n<!-- end -->\nafter <!-- end -->\n")
-    result = load(RESULTS, "002/late-knock")
+    page.write_text("before\n<!-- result truong2021/late-knock -->\nold\n<!-- end -->\nafter <!-- end -->\n")
+    result = load(RESULTS, "truong2021/late-knock")
     result.save(tmp_path / pages.RESULTS)
-    chosen = {"002/late-knock": EXPERIMENTS["002/late-knock"]}
-    complete = tmp_path / pages.DATA / "002-late-knock.md"
+    chosen = {"truong2021/late-knock": EXPERIMENTS["truong2021/late-knock"]}
+    complete = tmp_path / pages.DATA / "truong2021-late-knock.md"
     assert pages.rewrite(tmp_path, chosen) == [page, complete, tmp_path / pages.DATA / "index.md"]
     text = page.read_text()
     (row,) = result.rows
@@ -254,15 +261,15 @@ def test_outdated_page_is_rewritten(tmp_path):
     line = f"| The late knocker against Simple | 70.1 ± 0.75 | {measured} | {row['games']:,} |"
     assert line in text
     assert line in complete.read_text()
-    assert "[`python -m research run 002/late-knock`](data/002-late-knock.md)" in text
-    assert "(../../../research/results/002/late-knock.json)" in complete.read_text()
+    assert "[`python -m research run truong2021/late-knock`](data/truong2021-late-knock.md)" in text
+    assert "(../../../research/results/truong2021/late-knock.json)" in complete.read_text()
     assert "old\n" not in text
-    assert text.startswith("before\n<!-- result 002/late-knock -->")
+    assert text.startswith("before\n<!-- result truong2021/late-knock -->")
     assert text.endswith("<!-- end -->\nafter <!-- end -->\n")
     assert pages.rewrite(tmp_path, chosen) == []
-    (tmp_path / pages.RESULTS / "002" / "late-knock.json").unlink()
+    (tmp_path / pages.RESULTS / "truong2021" / "late-knock.json").unlink()
     pages.rewrite(tmp_path, chosen)
-    assert "Not measured yet: `python -m research run 002/late-knock`." in page.read_text()
+    assert "Not measured yet: `python -m research run truong2021/late-knock`." in page.read_text()
     replace(result, rows=[row | {"value": 69.75}]).save(tmp_path / pages.RESULTS)
     pages.rewrite(tmp_path, chosen)
     assert "| 69.75 (" in page.read_text()
@@ -278,7 +285,7 @@ def test_page_shows_selected_rows_and_data_page_all_rows():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("<!-- result 002/late-knock -->\n| table |\n", "must end with"),
+        ("<!-- result truong2021/late-knock -->\n| table |\n", "must end with"),
         ("<!-- result 005/claims -->\n<!-- end -->\n", "unknown experiment '005/claims'"),
     ],
 )
@@ -290,7 +297,7 @@ def test_invalid_block_raises(text, message):
 def test_picture_is_drawn_again_if_its_result_changed(tmp_path):
     (tmp_path / pages.PAGES).mkdir(parents=True)
     (tmp_path / pages.FIGURES).mkdir(parents=True)
-    result = load(RESULTS, "000/early-knock")
+    result = load(RESULTS, "gallucci2021/early-knock")
     result.save(tmp_path / pages.RESULTS)
     chosen = {result.id: EXPERIMENTS[result.id]}
     (name,) = chosen[result.id].pictures
@@ -305,29 +312,31 @@ def test_picture_is_drawn_again_if_its_result_changed(tmp_path):
 
 
 def test_invalid_result_file_raises(tmp_path):
-    (tmp_path / "000").mkdir()
-    (tmp_path / "000" / "claims.json").write_text('{"id": "000/claims"}')
+    (tmp_path / "gallucci2021").mkdir()
+    (tmp_path / "gallucci2021" / "claims.json").write_text('{"id": "gallucci2021/claims"}')
     with pytest.raises(ValueError, match=r"claims\.json is not a result of `python -m research run`"):
-        load(tmp_path, "000/claims")
-    load(RESULTS, "002/late-knock").save(tmp_path)
-    (tmp_path / "002" / "late-knock.json").rename(tmp_path / "000" / "claims.json")
-    with pytest.raises(ValueError, match="is the result of '002/late-knock', not of '000/claims'"):
-        load(tmp_path, "000/claims")
+        load(tmp_path, "gallucci2021/claims")
+    load(RESULTS, "truong2021/late-knock").save(tmp_path)
+    (tmp_path / "truong2021" / "late-knock.json").rename(tmp_path / "gallucci2021" / "claims.json")
+    with pytest.raises(
+        ValueError, match="is the result of 'truong2021/late-knock', not of 'gallucci2021/claims'"
+    ):
+        load(tmp_path, "gallucci2021/claims")
     with pytest.raises(FileNotFoundError):
-        load(tmp_path, "001/claims")
+        load(tmp_path, "larkin2021/claims")
 
 
 def test_result_is_json_with_one_record_per_line(tmp_path):
-    result = load(RESULTS, "001/claims")
+    result = load(RESULTS, "larkin2021/claims")
     path = result.save(tmp_path)
-    assert load(tmp_path, "001/claims") == result
-    assert path.read_text() == (RESULTS / "001" / "claims.json").read_text()
+    assert load(tmp_path, "larkin2021/claims") == result
+    assert path.read_text() == (RESULTS / "larkin2021" / "claims.json").read_text()
     assert len(path.read_text().splitlines()) < 60
     assert json.loads(path.read_text())["rows"] == result.rows
 
 
 def test_digest_depends_only_on_the_rows():
-    result = load(RESULTS, "002/late-knock")
+    result = load(RESULTS, "truong2021/late-knock")
     assert replace(result, date="today", seed=9).digest == result.digest
     assert replace(result, rows=[result.rows[0] | {"games": 1}]).digest != result.digest
 
@@ -404,7 +413,7 @@ def test_estimators_are_timed_with_memories_that_grow_through_the_hand(monkeypat
 def test_claims_use_only_frozen_bots():
     """Paper claims use only bots with parameters that never change."""
     frozen = {*agents.paper_names(), "simple", "random-discard", "random"}
-    for claim in chain(*(one for name, one in claims.CLAIMS.items() if name != "003/claims")):
+    for claim in chain(*(one for name, one in claims.CLAIMS.items() if name != "francis2021/claims")):
         for bot in (*claim.pair, *(claim.minus or ())):
             assert bot.partition(":")[0] in frozen, bot
 
@@ -598,14 +607,14 @@ def test_commit_is_dirty_if_code_is_edited_but_not_for_results(tmp_path, monkeyp
 def test_commit_of_a_result_is_that_at_its_start(begin, end, expected, tmp_path, monkeypatch):
     commits = iter([begin, end])
     monkeypatch.setattr(results, "commit", lambda: next(commits))
-    experiment = Experiment("000/none", "Nothing", lambda run: [{"won": 50}], lambda rows: "")
+    experiment = Experiment("gallucci2021/none", "Nothing", lambda run: [{"won": 50}], lambda rows: "")
     assert results.measure(experiment, Run(0, True, tmp_path)).commit == expected
 
 
 def test_bots_made_of_parameters_alone_are_compared(tmp_path):
     made = named(TonicBot(break_pairs=True), "a Tonic of its own")
     experiment = Experiment(
-        "000/made",
+        "gallucci2021/made",
         "A match of a bot that it makes",
         lambda run: [match_row(run.match(made, "simple", 4))],
         lambda rows: "",
@@ -631,12 +640,12 @@ def test_made_bots_have_the_names_in_the_result(name):
 
 
 def test_check_names_the_changed_bots(tmp_path):
-    result = load(RESULTS, "002/late-knock")
+    result = load(RESULTS, "truong2021/late-knock")
     bots = [one | {"decisions": "0" * 32} if one["bot"] == "simple" else one for one in result.bots]
     replace(result, bots=bots).save(tmp_path)
-    load(RESULTS, "001/figure-2").save(tmp_path)
-    replace(result, id="002/gone").save(tmp_path)
+    load(RESULTS, "larkin2021/figure-2").save(tmp_path)
+    replace(result, id="truong2021/gone").save(tmp_path)
     found = results.stale_results(tmp_path, EXPERIMENTS)
-    assert list(found) == ["002/late-knock"]
-    (line,) = found["002/late-knock"]
+    assert list(found) == ["truong2021/late-knock"]
+    (line,) = found["truong2021/late-knock"]
     assert line.startswith("simple: different decisions now")

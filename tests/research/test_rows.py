@@ -25,11 +25,37 @@ pytestmark = pytest.mark.compiled
 
 RESULTS = Path(__file__).parents[2] / pages.RESULTS
 PLAYED = (
-    *("000/claims", "000/early-knock", "000/fitness", "000/medium-drops", "000/readings", "000/shapley"),
-    *("000/stages", "000/tables", "000/dealt", "000/ten-million", "000/training"),
-    *("001/claims", "001/depth", "001/figure-4", "001/filters", "001/likelihoods", "001/options"),
-    *("001/proposals", "001/tuning", "002/late-knock", "002/players", "003/in-play"),
-    *("004/claims", "004/pools", "against-held-out", "control-bots", "exploit"),
+    *(
+        "gallucci2021/claims",
+        "gallucci2021/early-knock",
+        "gallucci2021/fitness",
+        "gallucci2021/medium-drops",
+        "gallucci2021/readings",
+        "gallucci2021/shapley",
+    ),
+    *(
+        "gallucci2021/stages",
+        "gallucci2021/tables",
+        "gallucci2021/dealt",
+        "gallucci2021/ten-million",
+        "gallucci2021/training",
+    ),
+    *(
+        "larkin2021/claims",
+        "larkin2021/depth",
+        "larkin2021/figure-4",
+        "larkin2021/filters",
+        "larkin2021/likelihoods",
+        "larkin2021/options",
+    ),
+    *(
+        "larkin2021/proposals",
+        "larkin2021/tuning",
+        "truong2021/late-knock",
+        "truong2021/players",
+        "francis2021/in-play",
+    ),
+    *("keats2017/claims", "keats2017/pools", "against-held-out", "control-bots", "exploit"),
     *("exploit-search", "generation", "generation-held-out", "generations", "outside/gold-standard"),
     *("outside/marjj", "outside/parameters", "policy", "policy-memory", "policy-score", "ppo/ablation"),
     *("ppo/candidates", "ppo/variants", "search/budgets", "search/outside", "search/strength", "variants"),
@@ -72,7 +98,7 @@ def untrained(monkeypatch):
 
 
 def settings(rows: list[dict]) -> list[dict]:
-    return [{key: row[key] for key in SETTINGS & set(row)} for row in rows]
+    return [{key: row[key] for key in sorted(SETTINGS & set(row))} for row in rows]
 
 
 def check_figures(rows: list[dict], run: UnplayedRun) -> None:
@@ -131,7 +157,7 @@ def test_claims_on_leads_and_undercuts_are_of_three_and_two_matches(tmp_path):
 
 def test_knocks_and_draws_alone_are_measured_without_careful_discards(tmp_path):
     run = UnplayedRun(0, tmp_path)
-    rows = EXPERIMENTS["003/in-play"].measure(run)
+    rows = EXPERIMENTS["francis2021/in-play"].measure(run)
     for row, bot in zip(rows, map(agents.resolve, run.met), strict=True):
         expected = {"knock alone": (False, True, False), "draw alone": (False, False, True)}
         expected |= {"all three": (True, True, True)}

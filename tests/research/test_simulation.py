@@ -1,4 +1,4 @@
-"""Hands simulated for the data sets of paper 002: redeals, explorers and recorded discards."""
+"""Hands simulated for the data sets of Truong and Neller 2021: redeals, explorers and recorded discards."""
 
 from __future__ import annotations
 

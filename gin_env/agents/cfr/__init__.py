@@ -1,4 +1,4 @@
-"""Bots that play strategies trained by Monte Carlo CFR+ (paper 000 and extensions).
+"""Bots that play strategies trained by Monte Carlo CFR+ (Gallucci et al. 2021 and extensions).
 
 - `paper_sets` and `plus_sets` map situations to information sets; `strategy` numbers them, and turns a table
   into decisions.

@@ -1,6 +1,6 @@
 """``cfr`` and ``cfr-plus``: bots that draw, discard and knock by a strategy trained with Monte Carlo CFR+.
 
-Source: Gallucci et al., "Estimating Card Fitness for Discard in Gin Rummy" (2021), paper 000. ``cfr`` is the
+Source: Gallucci et al., "Estimating Card Fitness for Discard in Gin Rummy" (2021). ``cfr`` is the
 ablation that the paper calls for: its abstraction without the ranking by fitness. The information sets are in
 `paper_sets` (the paper's) and `plus_sets` (ours), the decision rule is in `strategy`, and training is in
 `research.recipes.cfr`. The paper trained for a week at 12 hours a day; ``python -m research train cfr``

@@ -1,10 +1,11 @@
-"""The information sets of the CFR strategies in paper 000, for draws, discards and knocks.
+"""The information sets of the CFR strategies in Gallucci et al. 2021, for draws, discards and knocks.
 
-Source: paper 000, "Ranking the Fitness of a Card in a Game State". The paper describes only the abstraction
-for discards: for each card a decision to discard or to keep it, based on the card, the stage of the game (20
-to 30 cards dealt, 31 to 40, 41 to 50) and the current deadwood. Its draw and knock strategies are
-"pre-trained Monte Carlo CFR strategies" without a description. For knocks it only says that an information
-set "may include factors such as the number of deadwood in a hand or the number of turns taken". Readings:
+Source: Gallucci et al. 2021, "Ranking the Fitness of a Card in a Game State". The paper describes only the
+abstraction for discards: for each card a decision to discard or to keep it, based on the card, the stage of
+the game (20 to 30 cards dealt, 31 to 40, 41 to 50) and the current deadwood. Its draw and knock strategies
+are "pre-trained Monte Carlo CFR strategies" without a description. For knocks it only says that an
+information set "may include factors such as the number of deadwood in a hand or the number of turns taken".
+Readings:
 
 - *Cards dealt* are the cards that have left the stock: 21 after the deal (the upcard counts), 50 when a hand
   becomes void.

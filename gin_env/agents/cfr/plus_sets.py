@@ -1,9 +1,9 @@
 """The abstraction of ``cfr-plus``, which describes a card by its uses in the hand instead of its name.
 
-It is ours, and addresses the future work that paper 000 names ("if there are more heuristical approaches
-that, when combined with CFR ..., could perform better"). Suits are interchangeable and neighbouring ranks are
-similar, so a card is described by its uses. The discard is chosen from the cards that leave the least
-deadwood and the unmelded cards that leave at most 4 points more (``candidates="near"``).
+It is ours, and addresses the future work that Gallucci et al. 2021 names ("if there are more heuristical
+approaches that, when combined with CFR ..., could perform better"). Suits are interchangeable and
+neighbouring ranks are similar, so a card is described by its uses. The discard is chosen from the cards that
+leave the least deadwood and the unmelded cards that leave at most 4 points more (``candidates="near"``).
 
 - Discard: the deadwood that it leaves above the least possible (0, 1 to 2, 3 to 4); *outs*, the number of
   unseen cards that would meld it (0, 1, 2, 3, 4 or more); *danger*, its use to the opponent (`danger_of`);

@@ -9,6 +9,7 @@ candidate's action, one for knocking with it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -202,12 +203,10 @@ class GenerationBot(NamedObject):
 
     def _exact_values(self, view: PlayerView, discarding: bool) -> Callable[[np.ndarray], np.ndarray] | None:
         """Return a function for `are_best` that computes the values of some of these players in float64."""
-        exact = self._exact
-        if exact is None:
+        if self._exact is None:
             return None
-        return lambda some: self._values(exact, torch.float64, view[some], discarding)[0].reshape(
-            len(some), -1
-        )
+        values = partial(self._values, self._exact, torch.float64)
+        return lambda some: values(view[some], discarding)[0].reshape(len(some), -1)
 
     def _values(
         self, network: GenerationNetwork, dtype: torch.dtype, view: PlayerView, discarding: bool

@@ -1,8 +1,8 @@
-"""Hand strength by neural networks: the players of paper 002 and extensions.
+"""Hand strength by neural networks: the players of Truong and Neller 2021 and extensions.
 
-Source: the data-driven hand-strength evaluation of the EAAI 2021 Gin Rummy challenge (paper 002). Details
-that the paper leaves open follow the authors' repository (github.com/sangttruong/ginrummy). Each module names
-its part of the paper.
+Source: the data-driven hand-strength evaluation of the EAAI 2021 Gin Rummy challenge (Truong and Neller
+2021). Details that the paper leaves open follow the authors' repository (github.com/sangttruong/ginrummy).
+Each module names its part of the paper.
 
 `research.recipes.hand_strength` trains the networks. The package imports torch only when one is loaded.
 

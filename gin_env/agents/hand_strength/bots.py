@@ -1,11 +1,11 @@
 """``offensive``, ``defensive`` and ``balanced``: bots that discard by hand strength, discard risk, or both.
 
-Source: paper 002, "Offensive Score" and "Defensive Score". "The trained network was used solely to decide
-which card to discard. Specifically, among 11 cards, we discard the one that leaves a hand with the highest
-offensive score." The defensive score of a card is its discard risk, equation 5 (`gin_env.estimators.risk`).
-"Thirdly, a player that can jointly optimize both offensive and defensive scores should be developed": this is
-``balanced``, which rates a discard by the value of the hand that it leaves, minus `risk_weight` points per
-unit of risk.
+Source: Truong and Neller 2021, "Offensive Score" and "Defensive Score". "The trained network was used solely
+to decide which card to discard. Specifically, among 11 cards, we discard the one that leaves a hand with the
+highest offensive score." The defensive score of a card is its discard risk, equation 5
+(`gin_env.estimators.risk`). "Thirdly, a player that can jointly optimize both offensive and defensive scores
+should be developed": this is ``balanced``, which rates a discard by the value of the hand that it leaves,
+minus `risk_weight` points per unit of risk.
 
 Readings:
 

@@ -1,4 +1,4 @@
-"""Inputs of paper 002's networks: cards and macro-features.
+"""Inputs of Truong and Neller 2021's networks: cards and macro-features.
 
 Source: "Scoring Metrics". Macro-features are "deadwood points, number of sets, number of runs, and hit
 count", the last "the number of cards that, if drawn, will either complete or extend any meld".

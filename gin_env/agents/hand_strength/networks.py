@@ -1,4 +1,4 @@
-"""The networks of paper 002 in torch (MLP, Dual Inception), and one invariant to the order of suits.
+"""The networks of Truong and Neller 2021 in torch, and one invariant to the order of suits.
 
 Source: "Offensive Score", Figure 3 and Table 1. Each network takes the player's hand x (n, 52), the opponent
 estimate o (n, 52) and the macro-features m (n, 4), and returns the hand's value in points (n,). It consists

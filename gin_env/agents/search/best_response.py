@@ -153,21 +153,20 @@ class WeightedWorlds(Worlds):
         if self.trust == 0:  # then the likelihood counts for nothing
             return np.zeros(len(self._held))
         worlds = self.view, self._past, self._held, self._stock
-        return log_likelihoods(*worlds, self._random, lambda view, taken: self.bot.act(view) == taken)
+        return log_likelihoods(worlds, self._random, lambda view, taken: self.bot.act(view) == taken)
 
 
 def log_likelihoods(
-    view: np.void,
-    past: np.void,
-    held: np.ndarray,
-    stock: np.ndarray,
+    worlds: tuple[np.void, np.void, np.ndarray, np.ndarray],
     random: np.random.Generator,
     chances_of: Callable[[PlayerView, np.ndarray], np.ndarray],
 ) -> np.ndarray:
     """Return the logarithm of the likelihood of the opponent's actions in each world, float64 (n,).
 
+    `worlds` are the player's view, what the opponent did, and the hand and the stock in each world.
     `chances_of` returns the probabilities of actions, int64 (k,), in the opponent's views before them.
     """
+    view, past, held, stock = worlds
     num_acts = int(past["draw_decisions"]) + int(past["discard_decisions"])
     if not num_acts:
         return np.zeros(len(held))

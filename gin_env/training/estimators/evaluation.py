@@ -1,12 +1,13 @@
 """Evaluation of estimators on the same hands: metrics by turn, and calibration.
 
-As in paper 003, "Experimental Results", the estimators are used "independently, but simultaneously" on hands
-between two identical players. Each turn gives one sample: the estimate of the player whose opponent has just
-completed the turn. Turns of both players are counted together (the paper's figures extend past turn 29, ours
-to about 31). The paper's "games" are read as single hands, because no information carries over between them.
+As in Francis et al. 2021, "Experimental Results", the estimators are used "independently, but simultaneously"
+on hands between two identical players. Each turn gives one sample: the estimate of the player whose opponent
+has just completed the turn. Turns of both players are counted together (the paper's figures extend past turn
+29, ours to about 31). The paper's "games" are read as single hands, because no information carries over
+between them.
 
-Only sums are stored, so that memory does not grow with the number of hands. The figures are paper 003's
-Figures 2 to 6, the log loss and the calibration curve.
+Only sums are stored, so that memory does not grow with the number of hands. The figures are Francis et al.
+2021's Figures 2 to 6, the log loss and the calibration curve.
 
 Results: docs/results/estimators.md, "All metrics" and docs/results/francis2021.md, "The paper's conclusions".
 """

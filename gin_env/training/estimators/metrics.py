@@ -1,7 +1,7 @@
-"""Metrics of estimates: paper 003's five metrics and the log loss.
+"""Metrics of estimates: Francis et al. 2021's five metrics and the log loss.
 
-Source: paper 003, "Metric Design". Estimates p are compared with the opponent's hand (n cards; 10 after a
-completed turn).
+Source: Francis et al. 2021, "Metric Design". Estimates p are compared with the opponent's hand (n cards; 10
+after a completed turn).
 
 - ``squared_difference``: mean over the 52 cards of (p - held)².
 - ``integrity_loss``: the absolute difference between the sum of p and n, in per cent of n.

@@ -1,7 +1,7 @@
 """The generational loop: gather, fit, evaluate, keep or reject; checkpointed after each generation.
 
-Generation 0 is a bot by name (`simple`, as in paper 002) that makes some decisions at random. Each
-generation plays against a pool of bots and of recently kept generations, tries several decisions in the
+Generation 0 is a bot by name (`simple`, as in Truong and Neller 2021) that makes some decisions at random.
+Each generation plays against a pool of bots and of recently kept generations, tries several decisions in the
 positions that it meets, and fits its successor's network to their returns. The successor then plays against
 the pool and the champion.
 

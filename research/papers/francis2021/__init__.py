@@ -1,1 +1,1 @@
-"""Francis, Just and Neller, Opponent Hand Estimation in Gin Rummy (2021): results ``003/``."""
+"""Francis, Just and Neller, Opponent Hand Estimation in Gin Rummy (2021)."""

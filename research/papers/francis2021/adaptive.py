@@ -1,4 +1,5 @@
-"""Paper 003's player that "dynamically learns which of the hand estimators performs better", in play.
+"""Francis et al. 2021's player that "dynamically learns which of the hand estimators performs better", in
+play.
 
 The safe-discard player uses the adaptive mixture of estimators, with a memory that lasts for the whole game,
 and plays long games against an opponent that changes style on the way. It is compared with the same mixture

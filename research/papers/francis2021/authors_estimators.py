@@ -1,4 +1,5 @@
-"""Paper 003 scored as its authors scored it, with their networks from a checkout of their repository.
+"""Francis et al. 2021 scored as its authors scored it, with their networks from a checkout of their
+repository.
 
 The program of their comparison (CompareHERatings.java, HandEstimationEvaluation.java) scores both players
 after each turn, the knocking turn too. It scores what the networks put out, also for cards whose place the

@@ -1,4 +1,4 @@
-"""Networks in the repository of paper 003's authors.
+"""Networks in the repository of Francis et al. 2021's authors.
 
 https://github.com/PeterEFrancis/gin-rummy-AI holds a dense network and a CNN as Keras files. gin-env contains
 none of these files.

@@ -1,4 +1,5 @@
-"""Paper 003: a comparison of the estimators of the opponent's hand, also against stronger players."""
+"""Francis et al. 2021: a comparison of the estimators of the opponent's hand, also against stronger
+players."""
 
 from __future__ import annotations
 
@@ -162,7 +163,7 @@ def figure_of_metric(row: Row) -> str:
     return cell_text(FIGURES[row["metric"]], [row])
 
 
-# --- The drift area as paper 003 prints it --------------------------------------------------------------
+# --- The drift area as the paper prints it --------------------------------------------------------------
 
 
 def drift_areas(estimates: np.ndarray, hands: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -170,7 +171,7 @@ def drift_areas(estimates: np.ndarray, hands: np.ndarray, rng: np.random.Generat
 
     `estimates` have shape (n, 52); `hands` are the opponents' ten cards, masks uint64 (n,). If i is the
     smallest number of most probable cards that include k held ones, the drift area of
-    `gin_env.training.estimators.metrics` adds (11 - k)(i - k), and the one that paper 003 prints adds
+    `gin_env.training.estimators.metrics` adds (11 - k)(i - k), and the one that the paper prints adds
     (11 - i)(i - k). Equal probabilities are ordered at random.
     """
     order = np.lexsort((rng.random(estimates.shape), -estimates), axis=1)

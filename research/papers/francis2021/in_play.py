@@ -1,4 +1,5 @@
-"""Estimators of paper 003 in play: safe discards by each and by one that sees the cards, and PPO with one."""
+"""Estimators of Francis et al. 2021 in play: safe discards by each and by one that sees the cards, and PPO
+with one."""
 
 from __future__ import annotations
 

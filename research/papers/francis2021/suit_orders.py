@@ -1,4 +1,4 @@
-"""The shortest sequences of the four suits that contain all their orders (paper 003, Theorem 3).
+"""The shortest sequences of the four suits that contain all their orders (Francis et al. 2021, Theorem 3).
 
 An ambi-superpermutation (ASP) contains each order of its symbols forwards or backwards, a superpermutation
 each order forwards. The paper's image of the cards has a row for each symbol of an ASP.

@@ -1,1 +1,1 @@
-"""Gallucci et al., Estimating Card Fitness for Discard in Gin Rummy (2021): results ``000/``."""
+"""Gallucci et al., Estimating Card Fitness for Discard in Gin Rummy (2021)."""

@@ -1,7 +1,7 @@
-"""Paper 000's proposal: the value of each card in an information set, by Shapley values.
+"""Gallucci et al. 2021's proposal: the value of each card in an information set, by Shapley values.
 
 "Future works could include evaluating each card given an information set for their importance to the success
-of a given hand using Shapley Value" (000, "Conclusions and Future Work"; Song, Nelson and Staum, 2016).
+of a given hand using Shapley Value" ("Conclusions and Future Work"; Song, Nelson and Staum, 2016).
 
 Readings: the information set is the hand of ten that a player was dealt, with the upcard. The worth of a
 subset of its cards is the mean result of the hand, in points for the player, if the player holds the subset

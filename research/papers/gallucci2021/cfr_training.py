@@ -1,4 +1,4 @@
-"""Strength of CFR tables of paper 000 by the length of training.
+"""Strength of CFR tables of Gallucci et al. 2021 by the length of training.
 
 The bundled table has a million iterations. Other tables are trained ten times as long, with three seeds; the
 paper trained for a week. The abstraction ``dealt`` is the paper's with the number of cards dealt instead of

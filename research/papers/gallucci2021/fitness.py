@@ -1,6 +1,6 @@
-"""Paper 000's bot V4: Shapley values of its factors, stages, early knocks, value of its table.
+"""Gallucci et al. 2021's bot V4: Shapley values of its factors, stages, early knocks, value of its table.
 
-000: Gallucci et al., "Estimating Card Fitness for Discard in Gin Rummy" (2021), which lists these
+Gallucci et al., "Estimating Card Fitness for Discard in Gin Rummy" (2021), which lists these
 experiments as future work.
 """
 

@@ -1,4 +1,4 @@
-"""Mappings for positions between the early, middle and late stages, an open question of paper 000.
+"""Mappings for positions between the early, middle and late stages, an open question of Gallucci et al. 2021.
 
 The paper calls its three stages a weakness and points to Sandholm ("Abstraction for solving large
 incomplete-information games", AAAI 2015) for "a function that could be used to deal with cases that fall

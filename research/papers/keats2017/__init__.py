@@ -1,1 +1,1 @@
-"""Keats, Artificial Opponents - Gin Rummy - Code Report (2017): results ``004/``."""
+"""Keats, Artificial Opponents - Gin Rummy - Code Report (2017)."""

@@ -1,4 +1,4 @@
-"""Pools of opponents for the bot of paper 004."""
+"""Pools of opponents for the bot of Keats 2017."""
 
 from __future__ import annotations
 
@@ -12,8 +12,14 @@ PAPER_000 = (MEDIUM, V2, V4)
 POOLS = {
     "one dummy": ("random-discard",),
     "three dummies": DUMMIES,
-    "and the bots of paper 000": (*DUMMIES, *PAPER_000),
-    "and those of papers 001 and 002": (*DUMMIES, *PAPER_000, TONIC, VARIABLE, "late-knock-paper"),
+    "and the bots of Gallucci et al.": (*DUMMIES, *PAPER_000),
+    "and those of Larkin et al. and Truong and Neller": (
+        *DUMMIES,
+        *PAPER_000,
+        TONIC,
+        VARIABLE,
+        "late-knock-paper",
+    ),
 }
 """Pool -> its opponents."""
 

@@ -1,1 +1,1 @@
-"""Larkin et al., Modeling Expert Knowledge in a Heuristic-Based Gin Rummy Agent (2021): results ``001/``."""
+"""Larkin et al., Modeling Expert Knowledge in a Heuristic-Based Gin Rummy Agent (2021)."""

@@ -1,4 +1,4 @@
-"""Figures 2 and 4 of paper 001: the length of hands, and Simple with other knock thresholds."""
+"""Figures 2 and 4 of Larkin et al. 2021: the length of hands, and Simple with other knock thresholds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from research.reproduce.experiment import TONIC, VARIABLE, Run, match_row, perce
 from research.reproduce.tables import Over, Row, markdown, ordered
 
 THRESHOLDS = {"10": "simple", **{str(at): f"simple:knock_at={at}" for at in (8, 6, 4)}, "variable": VARIABLE}
-"""Knocking strategies of the Simple player in paper 001, in the order of Figure 4."""
+"""Knocking strategies of the Simple player in Larkin et al. 2021, in the order of Figure 4."""
 
 
 def measure_turns(run: Run) -> list[Row]:
@@ -51,14 +51,14 @@ def measure_thresholds(run: Run) -> list[Row]:
 
 
 def draw_turns(rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Draw Figure 2 of paper 001: the distribution of the number of turns of a player in a hand."""
+    """Draw Figure 2 of Larkin et al. 2021: the distribution of the number of turns of a player in a hand."""
     turns = np.repeat([row["turns"] for row in rows], [row["hands"] for row in rows])
     figure, [[axes]] = new_figure(6.4, 3.6)
     shares = [100 * row["hands"] / len(turns) for row in rows]
     axes.bar([row["turns"] / 2 for row in rows], shares, width=0.4, color=BLUE)
     axes.axvline(turns.mean() / 2, color="black", linestyle="--", label=f"mean {turns.mean() / 2:.2f}")
     axes.set(xlabel="turns of each player (half: the non-dealer had one more)", ylabel="hands (%)")
-    axes.set_title(f"Simple against itself, {len(turns):,} hands (001, Figure 2)", fontsize=10)
+    axes.set_title(f"Simple against itself, {len(turns):,} hands (Figure 2)", fontsize=10)
     axes.legend()
     save_figure(figure, path, dpi=150, origin=origin)
 

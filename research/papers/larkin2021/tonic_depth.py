@@ -1,8 +1,8 @@
-"""Paper 001's open questions on the depth of a hand: predicting a knock, and which cards to keep.
+"""Larkin et al. 2021's open questions on the depth of a hand: predicting a knock, and which cards to keep.
 
 "Hand depth also ... is likely to have an impact on Tonic's ability to predict opponent knocking by tracking
 their probable deadwood" and "Tonic would likely see an impact on its performance if it used hand depth to
-determine which card(s) the opponent is interested in and which to make available to discard" (001, "Opponent
+determine which card(s) the opponent is interested in and which to make available to discard" ("Opponent
 Hand Estimation").
 
 Readings: a knock is predicted from the turn, the number of upcards that the opponent holds and the points of

@@ -1,6 +1,6 @@
-"""Paper 001's open question on Tonic's discards: the impact of each filter, and their order.
+"""Larkin et al. 2021's open question on Tonic's discards: the impact of each filter, and their order.
 
-"We might reorder the hierarchy of filters based on individual filter impact" (001, "Improvements to Current
+"We might reorder the hierarchy of filters based on individual filter impact" ("Improvements to Current
 Heuristics"). In Tonic the filters work "in concert": a card kept by any of them is kept, so their order does
 not matter. It matters if they are applied one after the other and a filter that would leave no card is
 skipped.

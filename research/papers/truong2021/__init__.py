@@ -1,1 +1,1 @@
-"""Truong and Neller, A Data-Driven Approach for Gin Rummy Hand Evaluation (2021): results ``002/``."""
+"""Truong and Neller, A Data-Driven Approach for Gin Rummy Hand Evaluation (2021)."""

@@ -1,4 +1,4 @@
-"""Files in the repository of paper 002's authors: their networks, data and logs.
+"""Files in the repository of Truong and Neller 2021's authors: their networks, data and logs.
 
 https://github.com/sangttruong/ginrummy holds eight of the fourteen networks of Table 1 as TensorFlow
 checkpoints, the losses of most epochs, 779 rows of Random-256, and the player (ginrummy/DualInception.java,

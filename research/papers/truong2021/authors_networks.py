@@ -1,4 +1,5 @@
-"""Paper 002's own networks and data, from a checkout of its authors, and networks trained like them.
+"""Truong and Neller 2021's own networks and data, from a checkout of its authors, and networks trained like
+them.
 
 The networks count hits by the best arrangement and receive normalised likelihoods (`FEATURES`); the
 experiment plays them with these features. They were trained on the deadwood that was scored, after laying

@@ -1,4 +1,4 @@
-"""Other ways of dealing the samples of paper 002's Random-256, which the authors' rows reject.
+"""Other ways of dealing the samples of Truong and Neller 2021's Random-256, which the authors' rows reject.
 
 For each deal the random explorer plays a number of samples; the best one is kept, as in
 `research.recipes.hand_strength.simulation`, whose own way deals everything again but the explorer's cards.

@@ -1,4 +1,5 @@
-"""The sentences of paper 002 about its networks, with verdicts from the stored results of other experiments.
+"""The sentences of Truong and Neller 2021 about its networks, with verdicts from the stored results of other
+experiments.
 
 A sentence about kinds of networks compares ten networks of each kind by a rank test (Mann and Whitney): it
 agrees if every comparison is significant (5 %) in the paper's direction, differs if one is significant in the
@@ -69,13 +70,13 @@ def claims_table(rows: Sequence[Row]) -> str:
         parts[row["of"]].append(row)
     won: dict[str, list[float]] = {}
     losses: dict[str, list[float]] = {}
-    for row in parts["002/table-1"]:
+    for row in parts["truong2021/table-1"]:
         won.setdefault(row["network"], []).append(row["won"])
         losses.setdefault(row["network"], []).append(row["validation_loss"])
-    losses_of_authors = parts["002/authors-losses"]
-    theirs = authors_lines(parts["002/authors-networks"], losses_of_authors)
-    if parts["002/figure-2"]:
-        theirs += data_lines(parts["002/figure-2"])
+    losses_of_authors = parts["truong2021/authors-losses"]
+    theirs = authors_lines(parts["truong2021/authors-networks"], losses_of_authors)
+    if parts["truong2021/figure-2"]:
+        theirs += data_lines(parts["truong2021/figure-2"])
     if losses_of_authors:
         theirs.append(convergence(losses_of_authors))
     lines: list[Line] = []
@@ -85,7 +86,7 @@ def claims_table(rows: Sequence[Row]) -> str:
             lines.append((one.text, figures, *compare(one, won)))
     if set(TABLE) <= set(won):
         lines += [mse_and_games(won, losses), predicted(won)]
-    for row in parts["002/figure-5"]:
+    for row in parts["truong2021/figure-5"]:
         lines += residual_lines(row)
     return "\n\n".join(
         markdown(

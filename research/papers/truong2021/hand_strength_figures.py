@@ -1,4 +1,5 @@
-"""Paper 002's Figures 2 and 5 to 7: data set scores, residuals, a discard, and both scores of a hand."""
+"""Truong and Neller 2021's Figures 2 and 5 to 7: data set scores, residuals, a discard, and both scores of a
+hand."""
 
 from __future__ import annotations
 
@@ -50,7 +51,7 @@ def draw_scores(rows: Sequence[Row], path: Path, origin: str) -> None:
         label = f"{DATA_TITLES[row['data_set']]}: {row['mean']:.1f} ± {row['deviation']:.1f}"
         density = np.array(row["histogram"]) / row["states"] / np.diff(SCORES)
         axes[0].stairs(density, SCORES, label=label, linestyle=dash)
-    axes[0].set(xlabel="score", ylabel="density", title="Scores (002, Figure 2)")
+    axes[0].set(xlabel="score", ylabel="density", title="Scores (Figure 2)")
     axes[0].legend(fontsize=8)
     save_figure(figure, path, dpi=150, origin=origin)
 
@@ -107,7 +108,7 @@ def draw_residuals(rows: Sequence[Row], path: Path, origin: str) -> None:
     figure, [axes] = new_figure(12, 3.4, columns=3)
     axes[0].stairs(np.array(row["histogram"]) / row["states"] / np.diff(DENSITY), DENSITY, label="residuals")
     axes[0].plot(DENSITY, stats.norm.pdf(DENSITY), linestyle="--", label="Gaussian")
-    axes[0].set(xlabel="normalised residual", ylabel="density", title="Density (002, Figure 5a)")
+    axes[0].set(xlabel="normalised residual", ylabel="density", title="Density (Figure 5a)")
     axes[0].legend(fontsize=8)
     predicted, means, deviations = np.array(row["groups"]).T
     axes[1].errorbar(predicted, means, yerr=deviations, fmt=".", capsize=2)

@@ -1,4 +1,5 @@
-"""Paper 002's Table 1 with ten networks per row instead of one, controls, and the paper's full schedule.
+"""Truong and Neller 2021's Table 1 with ten networks per row instead of one, controls, and the paper's full
+schedule.
 
 Data sets, networks and checkpoints after each epoch are stored in the run's folder as soon as they exist.
 Networks are selected by their games on the decks of `selection.VALIDATION_SEED`; all numbers in the tables
@@ -155,7 +156,7 @@ def draw_losses(rows: Sequence[Row], path: Path, origin: str) -> None:
                     label = architecture if dash == "-" else None
                     epochs = mine[0].get("after", range(1, len(losses) + 1))
                     panel.plot(epochs, losses, dash, color=colour, label=label)
-        panel.set(xlabel="epoch", ylabel="mean squared error", title=f"{title} (002, Figure 4)")
+        panel.set(xlabel="epoch", ylabel="mean squared error", title=f"{title} (Figure 4)")
         if panel.has_data():
             panel.legend(fontsize=8, title="dashed: validation", title_fontsize=8)
     save_figure(figure, path, dpi=150, origin=origin)
@@ -253,7 +254,7 @@ def measure_training_length(run: Run) -> list[Row]:
 
 # --- The loop, read literally ---------------------------------------------------------------------------
 #
-# "The training cycle could be repeated" (002, "Conclusions and Future Work"). Generation 1 learns from
+# "The training cycle could be repeated" ("Conclusions and Future Work"). Generation 1 learns from
 # Random-16, explored by the random-discard player. Generation n learns from the same deals and samples,
 # explored by the network of generation n - 1. Dual Inception is trained from scratch in each generation. Of
 # its ten networks, the network that wins the most validation games explores the next data set.

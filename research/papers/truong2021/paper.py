@@ -1,4 +1,4 @@
-"""What paper 002 prints, from the data file ``paper.toml``."""
+"""What Truong and Neller 2021 prints, from the data file ``paper.toml``."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def beside_ours(rows: Sequence[Row]) -> list[Row]:
     """Return what the networks of Table 1 win in the paper, here, and trained here (median and range)."""
     ours: dict[str, list[float]] = {}
     for row in rows:
-        if row["of"] == "002/table-1":
+        if row["of"] == "truong2021/table-1":
             ours.setdefault(row["network"], []).append(row["won"])
-    theirs = [row for row in rows if row["of"] == "002/authors-networks" and "won" in row]
+    theirs = [row for row in rows if row["of"] == "truong2021/authors-networks" and "won" in row]
     return [
         *(
             {"network": name, "whose": "Table 1", "won": won, "low": won - error, "high": won + error}

@@ -1,1 +1,1 @@
-"""Monte Carlo CFR+ over abstractions of the full game (paper 000 and extensions)."""
+"""Monte Carlo CFR+ over abstractions of the full game (Gallucci et al. 2021 and extensions)."""

@@ -1,8 +1,9 @@
 """Training of the estimator networks, with Adam on rounds of new positions from bots that play each other.
 
-Source: paper 003, which trains on games of two Simple players: "batch sizes and epochs were hand-tuned" (no
-values). Readings: the loss is the cross-entropy over the unknown cards (all others are set to 0 or 1 anyway);
-no position is seen twice, so the network cannot overfit; the learning rate has a cosine decay to 0.
+Source: Francis et al. 2021, which trains on games of two Simple players: "batch sizes and epochs were
+hand-tuned" (no values). Readings: the loss is the cross-entropy over the unknown cards (all others are set to
+0 or 1 anyway); no position is seen twice, so the network cannot overfit; the learning rate has a cosine decay
+to 0.
 
 ``nn`` takes its own earlier estimates as inputs. They come from a copy of the network made at the end of the
 previous generation; in the first generation they are the uniform estimate.

@@ -1,4 +1,4 @@
-"""The networks of paper 002 that the package has no file of, and controls.
+"""The networks of Truong and Neller 2021 that the package has no file of, and controls.
 
 ===================== ================================== =============== ==========
 name                  features                           inputs of 16    parameters

@@ -1,4 +1,5 @@
-"""The data sets of paper 002: player's hand, opponent estimate, discounted score; identical states averaged.
+"""The data sets of Truong and Neller 2021: player's hand, opponent estimate, discounted score; identical
+states averaged.
 
 Source: "Scoring Metrics", equation 2, and "The Data". With `s` points to the winner and a discount γ, the
 hand that a player keeps `q` discards before their last one has the value y = ±s γ^q. A state is stored as a
@@ -15,8 +16,8 @@ Readings:
 - Best of N samples: the player keeps their ten cards, and all others are dealt again for each sample. The
   paper says "for each initial pair of hands", but of the ways tried only this one comes near the 779 rows of
   Random-256 in the authors' repository. The "-fitted" sets have three more numbers, chosen to match those
-  rows (`research.recipes.hand_strength.simulation`; ``python -m research run 002/authors-networks``). Of
-  equal scores, the first sample is kept.
+  rows (`research.recipes.hand_strength.simulation`; ``python -m research run truong2021/authors-networks``).
+  Of equal scores, the first sample is kept.
 - Two states are identical if their hands and their estimates, in steps of 1/255, are equal.
 """
 

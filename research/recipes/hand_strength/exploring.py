@@ -1,9 +1,10 @@
-"""Data sets of paper 002 whose explorer is any bot, such as the network of the previous generation.
+"""Data sets of Truong and Neller 2021 whose explorer is any bot, such as the network of the previous
+generation.
 
-"The training cycle could be repeated" (002): a network that has learned from Random-N replaces the
-random-discard player and plays the N samples of each deal, of which the best is kept. Deals, samples and
-recorded observations are the same as in `simulation` and `data_sets`; only the discards are the bot's. With
-the bot ``random-discard`` the data set equals that of `data_sets.generate`.
+"The training cycle could be repeated" (Truong and Neller 2021): a network that has learned from Random-N
+replaces the random-discard player and plays the N samples of each deal, of which the best is kept. Deals,
+samples and recorded observations are the same as in `simulation` and `data_sets`; only the discards are the
+bot's. With the bot ``random-discard`` the data set equals that of `data_sets.generate`.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"

@@ -1,8 +1,8 @@
 """Hand-strength networks by name: the architecture and the data set of each.
 
-They are the rows of paper 002's Table 1, three additional networks (message passing between cards, and flat
-Monte Carlo as the explorer), and `CONTROLS`. ``python -m research train hand-strength NAME`` trains one of
-them.
+They are the rows of Truong and Neller 2021's Table 1, three additional networks (message passing between
+cards, and flat Monte Carlo as the explorer), and `CONTROLS`. ``python -m research train hand-strength NAME``
+trains one of them.
 """
 
 from __future__ import annotations

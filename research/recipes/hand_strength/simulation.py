@@ -1,4 +1,5 @@
-"""Hands played in bulk for the data sets of paper 002, by kernels: explorers against the Simple player.
+"""Hands played in bulk for the data sets of Truong and Neller 2021, by kernels: explorers against the Simple
+player.
 
 An *explorer* searches for lines of play that beat the Simple player:
 

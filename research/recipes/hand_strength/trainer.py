@@ -1,9 +1,9 @@
 """Training of the hand-strength networks with mean squared error on a data set.
 
-Source: paper 002, "Offensive Score": "batch size of 64. The training-validation ratio was 80:20. The initial
-learning rate was 10^-3 and was scheduled to decay by a factor of 0.1 every 32 epochs. All models were trained
-over 96 epochs. Other training parameters were set as default" (Adam with Keras's epsilon of 1e-7 is the
-reading). That is `SCHEDULES["paper"]`, which takes half an hour for Dual Inception with a million
+Source: Truong and Neller 2021, "Offensive Score": "batch size of 64. The training-validation ratio was 80:20.
+The initial learning rate was 10^-3 and was scheduled to decay by a factor of 0.1 every 32 epochs. All models
+were trained over 96 epochs. Other training parameters were set as default" (Adam with Keras's epsilon of 1e-7
+is the reading). That is `SCHEDULES["paper"]`, which takes half an hour for Dual Inception with a million
 observations on one core. The default, `SCHEDULES["fast"]`, has three epochs and takes seconds with 200,000
 observations; its players are also better (see `gin_env.agents.hand_strength`).
 
