@@ -20,23 +20,30 @@ PAPERS = {
 """The experiments whose tables have the claims of each paper."""
 VERDICTS = {"agrees": GREEN, "fitted": SKY, "undecided": GREY, "differs": RED, "not testable": ORANGE}
 SIGNS = "".join(MARKS.values()) + " "
+OURS = "| claim, tested with networks of ours |"
+"""Beginning of the table of a paper's claims that is counted apart."""
 SCORING = "their networks, their scoring"
 """Column of the verdicts of francis2021/authors-scoring that count."""
 
 
 def counts(rows: Sequence[Row]) -> dict[str, Mapping[str, int]]:
-    """Return the number of claims of each verdict by paper."""
+    """Return the number of claims of each verdict by paper; those tested with networks of ours apart."""
     from research.reproduce.by_id import EXPERIMENTS
 
     found: dict[str, Mapping[str, int]] = {}
     for paper, names in PAPERS.items():
         words: Counter[str] = Counter()
+        apart: Counter[str] = Counter()
         for one in map(EXPERIMENTS.__getitem__, names):
             mine = [row for row in rows if row["of"] in (one.parts or (one.id,))]
             mine = [row | {"of": "differences"} if "pair" in row else row for row in mine]
             if mine:
-                words.update(verdicts(one.table(mine)))
+                theirs, heading, ours = one.table(mine).partition(OURS)
+                words.update(verdicts(theirs))
+                apart.update(verdicts(heading + ours))
         found[paper] = {verdict: words[verdict] for verdict in VERDICTS}
+        if apart:
+            found[f"{paper}, our networks"] = {verdict: apart[verdict] for verdict in VERDICTS}
     return found
 
 

@@ -80,10 +80,11 @@ def not_compared(stored: Mapping[str, Any], made: Agent | None = None) -> str | 
         return "bots that the experiment trained or changed"
     if agents.starts_program(text):
         return f"{text}, a program or a class"
-    if "game_decisions" in stored:
-        return None
-    hidden = sees_games(made or agents.resolve(text))
-    return f"what {text} decides after the first hand of a game" if hidden else None
+    if "game_decisions" not in stored and sees_games(made or agents.resolve(text)):
+        return f"what {text} decides after the first hand of a game"
+    if "many_decisions" in stored and stored["many_decisions"] is None:
+        return f"rare decisions of {text}, which has no hash of many positions"
+    return None
 
 
 def sees_games(bot: Agent) -> bool:

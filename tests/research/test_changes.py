@@ -71,6 +71,8 @@ def test_what_the_hash_does_not_see_is_named():
     assert not_compared(policy) == "what policy decides after the first hand of a game"
     assert not_compared(policy | {"game_decisions": "0"}) is None
     assert not_compared(tonic) is None
+    rare = "rare decisions of tonic, which has no hash of many positions"
+    assert not_compared(tonic | {"many_decisions": None}) == rare
     made = describe_bot(SimpleBot(4))
     assert not_compared(made) == "bots that the experiment trained or changed"
     assert not_compared(made, SimpleBot(4)) is None
