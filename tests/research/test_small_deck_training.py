@@ -31,7 +31,7 @@ def test_small_deck_exploitability_falls(method, decisions):
     assert after < before - 0.3 < exploitability(tree, {})
     solver = MagneticMirrorDescent(tree)
     solver.run(16)
-    assert exploitability(tree, solver.strategy()) < after
+    assert exploitability(tree, solver.current_vector()) < after
 
 
 def test_fictitious_play_keeps_each_players_own_next_decision():
