@@ -30,6 +30,7 @@ from research.reproduce import experiment as experiments
 from research.reproduce import pages, results
 from research.reproduce.by_id import EXPERIMENTS, find
 from research.reproduce.experiment import Experiment, Run, deal_counts, match_row, named
+from research.reproduce.listing import ALIASES
 from research.reproduce.results import deck_keys, load, stored
 
 pytestmark = pytest.mark.compiled
@@ -189,12 +190,14 @@ def test_every_result_has_a_commit_of_this_history():
 def test_rows_of_older_results_are_in_their_commit():
     skip_without_history()
     older = [name for name in STORED if load(RESULTS, name).commit.endswith("-stored")]
+    numbers = {paper: number for number, paper in ALIASES.items()}
     for name in older:
         result = load(RESULTS, name)
         commit = result.commit.removesuffix("-stored")
-        path = git_output(
-            ROOT, "ls-tree", "-r", "--name-only", commit, *(f"{at}/{name}.json" for at in HOMES)
-        )
+        paper, slash, rest = name.rpartition("/")
+        names = (name, numbers.get(paper, paper) + slash + rest)
+        paths = {f"{at}/{each}.json" for at in HOMES for each in names}
+        path = git_output(ROOT, "ls-tree", "-r", "--name-only", commit, *paths)
         stored = json.loads(git_output(ROOT, "show", f"{commit}:{path}"))["rows"]
         assert sorted(map(str, stored)) == sorted(map(str, result.rows)), name
     assert len(older) >= 2
