@@ -87,8 +87,10 @@ class Lines(Chart):
         return dict(zip(self.y, self.ylabel, strict=True))
 
     def draw_panel(self, axes: Any, key: str, label: str, rows: Sequence[Row], chosen: Sequence[Row]) -> None:
-        """Draw the lines of the series."""
-        for number, (name, series) in enumerate(grouped(rows, self.series).items()):
+        """Draw the lines of the series; a series looks the same in every panel."""
+        every = list(grouped(chosen, self.series))
+        for name, series in grouped(rows, self.series).items():
+            number = every.index(name)
             look = {"color": PALETTE[number % len(PALETTE)], "linestyle": DASHES[number % len(DASHES)]}
             label_of = name.replace("`", "")
             for line in grouped(series, f"{{{self.seed}}}" if self.seed else "").values():
