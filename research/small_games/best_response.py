@@ -23,7 +23,10 @@ def best_response(tree: GameTree, strategy: Strategy | np.ndarray, player: int) 
     The tree is processed level by level from the bottom. At an information set, the value of an action is the
     sum over its nodes of the counterfactual reach probability times the value of the child; the best action
     is played.
+    Raises ValueError unless `player` is 0 or 1.
     """
+    if player not in (0, 1):
+        raise ValueError(f"the player must be 0 or 1, not {player!r}")
     response = tree.vector(strategy)
     reach = tree.reach_probabilities(response)
     counterfactual_reach = reach[1 - player] * reach[2]

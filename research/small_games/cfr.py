@@ -28,6 +28,7 @@ from collections.abc import Hashable
 
 import numpy as np
 
+from gin_env.support.checks import is_integer
 from research.small_games.game import CHANCE, TERMINAL, Game, State, Strategy
 from research.small_games.tree import GameTree
 
@@ -48,6 +49,15 @@ def regret_matching(regrets: np.ndarray, first: np.ndarray | None = None) -> np.
     return np.divide(positive, totals, out=uniform, where=totals > 0)
 
 
+def check_iterations(iterations: int) -> int:
+    """Return the number of iterations to run. Raises TypeError or ValueError unless it is an integer >= 0."""
+    if not is_integer(iterations):
+        raise TypeError(f"the number of iterations must be an integer, not {iterations!r}")
+    if iterations < 0:
+        raise ValueError(f"the number of iterations must be at least 0, not {iterations}")
+    return int(iterations)
+
+
 class CFR:
     """Vanilla counterfactual regret minimization: the whole tree in each iteration, both players together.
 
@@ -61,14 +71,17 @@ class CFR:
     name = "CFR"
 
     def __init__(self, tree: GameTree) -> None:
+        if not isinstance(tree, GameTree):
+            raise TypeError(f"{type(self).__name__} needs a GameTree, not {tree!r}")
         self.tree = tree
-        self.iterations = self.nodes_touched = 0
+        self.iterations = 0
+        self.nodes_touched = 0
         self.regrets = np.zeros(tree.num_sequences)
         self._strategy_sum = np.zeros(tree.num_sequences)
 
     def run(self, iterations: int) -> None:
         """Run `iterations` more iterations."""
-        for _ in range(iterations):
+        for _ in range(check_iterations(iterations)):
             self.iterations += 1
             self._iterate()
 
@@ -147,15 +160,18 @@ class ExternalSamplingCFR:
     name = "external-sampling MCCFR"
 
     def __init__(self, game: Game, seed: int = 0) -> None:
+        if not hasattr(game, "root"):
+            raise TypeError(f"{type(self).__name__} needs a game with root(), not {game!r}")
         self.game = game
-        self.iterations = self.nodes_touched = 0
+        self.iterations = 0
+        self.nodes_touched = 0
         self.regrets: dict[Hashable, np.ndarray] = {}
         self._strategy_sums: dict[Hashable, np.ndarray] = {}
         self._random = np.random.default_rng(seed)
 
     def run(self, iterations: int) -> None:
         """Run `iterations` more iterations."""
-        for _ in range(iterations):
+        for _ in range(check_iterations(iterations)):
             self.iterations += 1
             for player in (0, 1):
                 self._traverse(self.game.root(), player)

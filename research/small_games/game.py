@@ -75,3 +75,12 @@ class Game(Protocol):
     def root(self) -> State:
         """Return the initial state, usually the deal, a chance node."""
         ...
+
+
+def children(state: State) -> list[State]:
+    """Return the successor states in the order of the outcomes or actions; none at the end."""
+    if state.to_move == TERMINAL:
+        return []
+    if state.to_move == CHANCE:
+        return [state.child(outcome) for outcome, _ in state.chance_outcomes()]
+    return [state.child(action) for action in state.actions()]

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from research.small_games.cfr import check_iterations
+from research.small_games.game import Strategy
 from research.small_games.tree import GameTree
 
 
@@ -40,7 +42,7 @@ class MagneticMirrorDescent:
 
     def run(self, iterations: int) -> None:
         """Run `iterations` more iterations."""
-        for _ in range(iterations):
+        for _ in range(check_iterations(iterations)):
             self.iterations += 1
             self.nodes_touched += len(self.tree)
             step, temperature = np.array([self.step, self.temperature]) / np.sqrt(self.iterations)
@@ -66,3 +68,7 @@ class MagneticMirrorDescent:
         chances = np.exp(self._logits - np.maximum.reduceat(self._logits, first)[owners])
         chances = np.maximum(chances, 1e-12)
         return chances / np.add.reduceat(chances, first)[owners]
+
+    def strategy(self) -> Strategy:
+        """Return the current strategy by information set."""
+        return self.tree.strategy(self.current_vector())

@@ -37,6 +37,7 @@ class GameTree:
     information_sets : the I keys.
     actions : the I tuples of actions.
     player : int8 (I,): the player of each information set.
+    depth : int16 (I,): the depth of its nodes.
     first_node : int32 (I,): one of its nodes.
     first_sequence : int64 (I,): the start of its row.
     owners : int64 (Q,): the information set of each sequence.
@@ -74,6 +75,7 @@ class GameTree:
         bounds = np.cumsum(np.bincount(nodes["depth"])).tolist()
         self.levels = [slice(start, stop) for start, stop in zip([0, *bounds], bounds, strict=False)]
         self.player = sets["player"].astype(np.int8)
+        self.depth = sets["depth"].astype(np.int16)
         self.first_node = place[sets["first_node"]]
         self.first_sequence = sets["first_sequence"]
         self.owners = np.repeat(np.arange(len(self.actions)), [len(actions) for actions in self.actions])
@@ -93,25 +95,42 @@ class GameTree:
         """Return a strategy of both players as float64 (Q,); missing information sets are played uniformly.
 
         A vector is copied. Raises ValueError for an unknown information set, or a row that is not
-        a distribution over its actions.
+        a distribution.
         """
-        counts = np.diff(self.first_sequence, append=self.num_sequences)
-        vector = np.repeat(1 / counts, counts)
-        if isinstance(strategy, np.ndarray):
-            vector[:] = strategy
+        if isinstance(strategy, np.ndarray) and strategy.shape == (self.num_sequences,):
+            vector = strategy.astype(np.float64)
         else:
-            rows = self.strategy(vector)  # they are views
-            if unknown := len(strategy.keys() - rows.keys()):
-                raise ValueError(f"the strategy has {unknown} information sets that {self.game.name} lacks")
-            for key, row in strategy.items():
-                rows[key][:] = row
+            vector = self._concatenated(strategy)
         first = self.first_sequence
         sums, least = np.add.reduceat(vector, first), np.minimum.reduceat(vector, first)
         wrong = np.flatnonzero(~(np.abs(sums - 1) < 1e-6) | (least < 0))
         if len(wrong):
             row = vector[self.owners == wrong[0]]
-            raise ValueError(f"{self.information_sets[wrong[0]]!r}: {row} is not a probability distribution")
+            raise ValueError(
+                f"{self.information_sets[wrong[0]]!r}: {row} is not a probability distribution over its "
+                "actions"
+            )
         return vector
+
+    def _concatenated(self, strategy: object) -> np.ndarray:
+        """Return the rows of a strategy, one after another, float64 (Q,)."""
+        if not isinstance(strategy, Mapping):
+            raise TypeError(
+                f"a strategy must be a dict of rows by information set, or a vector of {self.num_sequences} "
+                f"probabilities, not {type(strategy).__name__}"
+            )
+        unknown = len(strategy.keys() - set(self.information_sets))
+        if unknown:
+            raise ValueError(f"the strategy has {unknown} information sets that {self.game.name} lacks")
+        rows = []
+        for key, actions in zip(self.information_sets, self.actions, strict=True):
+            row = strategy.get(key)
+            if row is None:
+                row = np.full(len(actions), 1 / len(actions))
+            elif np.shape(row) != (len(actions),):
+                raise ValueError(f"{key!r} has {len(actions)} actions, not a row of shape {np.shape(row)}")
+            rows.append(row)
+        return np.concatenate(rows, dtype=np.float64)
 
     def strategy(self, vector: np.ndarray) -> Strategy:
         """Return the rows of a strategy vector by information set; the inverse of `vector`."""
@@ -186,10 +205,13 @@ class _Unrolled:
             self.payoff[node] = state.payoff()
         elif player == CHANCE:
             outcomes = state.chance_outcomes()
-            shares = [probability for _, probability in outcomes]
-            if abs(sum(shares) - 1) > 1e-9 or min(shares) < 0:
-                raise ValueError(f"{self.name}: probabilities must be at least 0 and sum to 1, not {shares}")
-            children = [self.add_node(node, NO_SEQUENCE, share, depth + 1) for share in shares]
+            probabilities = [probability for _, probability in outcomes]
+            if abs(sum(probabilities) - 1) > 1e-9 or min(probabilities) < 0:
+                raise ValueError(
+                    f"{self.name}: chance probabilities are at least 0 and sum to 1; "
+                    f"these sum to {sum(probabilities)}"
+                )
+            children = [self.add_node(node, NO_SEQUENCE, share, depth + 1) for share in probabilities]
             for (outcome, _), child in zip(outcomes, children, strict=True):
                 self.expand(state.child(outcome), child, depth + 1, last)
         elif player in (0, 1):
@@ -218,11 +240,15 @@ class _Unrolled:
             self.first_sequence.append(self.num_sequences)
             self.num_sequences += len(actions)
         if actions != self.actions[number]:
-            both = f"{actions} and {self.actions[number]}"
-            raise ValueError(f"{self.name}: the information set {key!r} has the actions {both}")
+            raise ValueError(
+                f"{self.name}: the information set {key!r} has the actions {actions} "
+                f"and {self.actions[number]}"
+            )
         if facts[:2] != self.facts[number][:2]:
-            both = f"{facts[:2]} and {self.facts[number][:2]}"
-            raise ValueError(f"{self.name}: the information set {key!r} has nodes of (player, depth) {both}")
+            raise ValueError(
+                f"{self.name}: the information set {key!r} has nodes of (player, depth) {facts[:2]} and "
+                f"{self.facts[number][:2]}"
+            )
         if facts != self.facts[number]:
             raise ValueError(
                 f"{self.name}: no perfect recall: at {key!r} the player has forgotten what they did or knew"
@@ -233,6 +259,6 @@ class _Unrolled:
         """Return the columns of the nodes (N,) and of the information sets (I,)."""
         names = ("parent", "sequence", "probability", "payoff", "depth")
         facts = np.array(self.facts, np.int64).reshape(-1, 3)
-        sets = {"player": facts[:, 0]}
+        sets = {"player": facts[:, 0], "depth": facts[:, 1]}
         sets |= {name: np.array(getattr(self, name)) for name in ("first_node", "first_sequence")}
         return {name: np.array(getattr(self, name)) for name in names}, sets

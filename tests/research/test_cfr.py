@@ -20,14 +20,12 @@ from research.small_games import (
     exploitability,
     regret_matching,
 )
-from research.small_games.kuhn import KuhnPoker
+from research.small_games.kuhn import VALUE, KuhnPoker, equilibrium
 from research.small_games.leduc import LeducHoldem
 from research.small_games.small_gin import TINY, SmallGin
 
 pytestmark = pytest.mark.compiled
 
-VALUE = -1 / 18
-"""Expected payoff of player 0 in an equilibrium of Kuhn poker."""
 LEDUC_VALUE = -0.0856
 """Value to player 0, as computed by CFR+ here and in OpenSpiel 2.0.2."""
 
@@ -110,14 +108,7 @@ def test_uniform_play_has_the_published_exploitability(trees):
 
 @pytest.mark.parametrize("bluff", [0.0, 0.2, 1 / 3])
 def test_kuhn_equilibria_are_not_exploitable(trees, bluff):
-    """Player 0 bets the lowest card with a probability from 0 to 1/3 (Kuhn 1950)."""
-    bets = {
-        **{"0": bluff, "1": 0.0, "2": 3 * bluff},
-        **{"0pb": 0.0, "1pb": bluff + 1 / 3, "2pb": 1.0},
-        **{"0p": 1 / 3, "1p": 0.0, "2p": 1.0},
-        **{"0b": 0.0, "1b": 1 / 3, "2b": 1.0},
-    }
-    strategy = {key: np.array([1 - bet, bet]) for key, bet in bets.items()}
+    strategy = equilibrium(bluff)
     assert expected_value(trees["kuhn"], strategy) == pytest.approx(VALUE)
     assert exploitability(trees["kuhn"], strategy) == pytest.approx(0, abs=1e-12)
 
@@ -267,11 +258,22 @@ def test_runs_can_be_split_and_repeated(trees):
 
 def test_invalid_arguments_are_refused(trees):
     tree = trees["kuhn"]
-    with pytest.raises(ValueError, match=r"\(24,\)"):
+    with pytest.raises(TypeError, match="GameTree"):
+        CFR(KuhnPoker())
+    with pytest.raises(TypeError, match="root"):
+        ExternalSamplingCFR(tree)
+    for learner in (CFR(tree), CFRPlus(tree), ExternalSamplingCFR(KuhnPoker())):
+        with pytest.raises(ValueError, match="at least 0"):
+            learner.run(-1)
+        with pytest.raises(TypeError, match="integer"):
+            learner.run(1.5)
+    with pytest.raises(ValueError, match="player"):
+        best_response(tree, {}, 2)
+    with pytest.raises(TypeError, match="dict"):
         exploitability(tree, np.zeros(23))
     with pytest.raises(ValueError, match="not a probability distribution"):
         exploitability(tree, np.zeros(24))
-    with pytest.raises(ValueError, match=r"\(2,\)"):
+    with pytest.raises(ValueError, match="2 actions"):
         exploitability(tree, {"0": np.ones(3) / 3})
     for row in ([0.5, 0.6], [1.5, -0.5], [np.nan, 1.0]):
         with pytest.raises(ValueError, match="probability distribution"):
@@ -280,6 +282,8 @@ def test_invalid_arguments_are_refused(trees):
         exploitability(tree, {"no such set": np.ones(2) / 2})
     with pytest.raises(ValueError, match="max_nodes"):
         GameTree(LeducHoldem(), max_nodes=100)
+    with pytest.raises(ValueError, match="1/3"):
+        equilibrium(0.5)
     with pytest.raises(TypeError, match="Rules"):
         SmallGin(7)
 

@@ -14,10 +14,10 @@ from research.small_games.leduc import LeducHoldem
 def test_exploitability_falls(game, bound):
     tree = GameTree(game)
     solver = MagneticMirrorDescent(tree)
-    values = [exploitability(tree, solver.current_vector())]
+    values = [exploitability(tree, solver.strategy())]
     for iterations in (4, 16, 64, 256):
         solver.run(iterations - solver.iterations)
-        values.append(exploitability(tree, solver.current_vector()))
+        values.append(exploitability(tree, solver.strategy()))
     assert values == sorted(values, reverse=True)
     assert values[-1] < bound
     assert solver.nodes_touched == 256 * len(tree)
@@ -27,8 +27,8 @@ def test_value_of_kuhn_poker_is_found():
     tree = GameTree(KuhnPoker())
     solver = MagneticMirrorDescent(tree)
     solver.run(2000)
-    assert expected_value(tree, solver.current_vector()) == pytest.approx(-1 / 18, abs=2e-3)
-    rows = tree.strategy(solver.current_vector())
+    assert expected_value(tree, solver.strategy()) == pytest.approx(-1 / 18, abs=2e-3)
+    rows = solver.strategy()
     bad = [
         rows["2p"][0],
         rows["2b"][0],

@@ -14,11 +14,11 @@ from research.small_games import (
     TERMINAL,
     CFRPlus,
     GameTree,
-    State,
     best_response,
     expected_value,
     exploitability,
 )
+from research.small_games.game import children
 from research.small_games.gin_tree import GinTree, bot_vector
 from research.small_games.small_gin import TINY, SmallGin
 
@@ -131,15 +131,6 @@ def everything_seen(view) -> bytes:
         return value.tobytes()
 
     return repr((flatten(record["public"]), flatten(record["private"]), int(record["player"]))).encode()
-
-
-def children(state: State) -> list[State]:
-    """Return the successors in the order of the outcomes or actions; none at the end."""
-    if state.to_move == TERMINAL:
-        return []
-    if state.to_move == CHANCE:
-        return [state.child(outcome) for outcome, _ in state.chance_outcomes()]
-    return [state.child(action) for action in state.actions()]
 
 
 def test_small_gin_information_sets_match_the_views():
