@@ -1,7 +1,7 @@
 """``medium``: the intermediate control bot of Gallucci et al. 2021.
 
 Source: Gallucci, Bowser, Kettell and Overton, "Estimating Card Fitness for Discard in Gin Rummy" (2021),
-Gallucci et al. 2021, "Other Agents Used in Evaluation". The paper gives no win rate for this bot. It only
+"Other Agents Used in Evaluation". The paper gives no win rate for this bot. It only
 says that V4 wins 3 % more games against it than V2 does, and describes it as "intermediate", so the bot must
 be stronger than ``simple`` and weaker than V2 and V4.
 

@@ -41,8 +41,7 @@ class EstimatorNetwork(nn.Module):
 
 
 class DenseNetwork(EstimatorNetwork):
-    """Francis et al. 2021's simple neural network: dense layers of 100, 85, 60 and 52, all sigmoid; returns
-    logits.
+    """The dense network of Francis et al.: layers of 100, 85, 60 and 52, all sigmoid; returns logits.
 
     Inputs float32 (n, 157): upcard and discard of the opponent's last turn one-hot (52 each), whether they
     took the upcard (1), the probabilities before that turn (52).
@@ -64,8 +63,7 @@ class DenseNetwork(EstimatorNetwork):
 
 
 class ShankarNetwork(EstimatorNetwork):
-    """Francis et al. 2021's CNN over Shankar images (n, 1, 17, 13): three blocks of convolution, ReLU and
-    pooling."""
+    """The CNN of Francis et al. on Shankar images (n, 1, 17, 13): three blocks of convolution, ReLU, pooling."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -19,6 +19,7 @@ MAX_FILE_BYTES = 1 << 40
 MAX_LINE_BYTES = 1 << 25
 """A typical game has 8,000 bytes, one of 1,000 long hands 6 million."""
 BEGINNING = json.dumps({"format": FORMAT})[:-1].encode()
+"""How the first line of a file of records begins."""
 
 
 def read(path: str | Path) -> Iterator[GameRecord]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gin_env.support.plots import GREEN, GREY, ORANGE, RED, SKY, new_figure, save_figure
 from research.reproduce.tables import Row, markdown
-from research.reproduce.verdicts import MARKS
+from research.reproduce.verdicts import MARKS, OURS
 
 PAPERS = {
     "Gallucci et al. 2021": ("gallucci2021/claims",),
@@ -20,8 +20,6 @@ PAPERS = {
 """The experiments whose tables have the claims of each paper."""
 VERDICTS = {"agrees": GREEN, "fitted": SKY, "undecided": GREY, "differs": RED, "not testable": ORANGE}
 SIGNS = "".join(MARKS.values()) + " "
-OURS = "| claim, tested with networks of ours |"
-"""Beginning of the table of a paper's claims that is counted apart."""
 SCORING = "their networks, their scoring"
 """Column of the verdicts of francis2021/authors-scoring that count."""
 
@@ -38,7 +36,7 @@ def counts(rows: Sequence[Row]) -> dict[str, Mapping[str, int]]:
             mine = [row for row in rows if row["of"] in (one.parts or (one.id,))]
             mine = [row | {"of": "differences"} if "pair" in row else row for row in mine]
             if mine:
-                theirs, heading, ours = one.table(mine).partition(OURS)
+                theirs, heading, ours = one.table(mine).partition(f"| {OURS} |")
                 words.update(verdicts(theirs))
                 apart.update(verdicts(heading + ours))
         found[paper] = {verdict: words[verdict] for verdict in VERDICTS}

@@ -37,7 +37,7 @@ DECISIONS = (12_500, 25_000, 50_000, 100_000, 200_000, 400_000, 1_000_000, 2_000
 """Numbers of decisions after which a learner is evaluated."""
 ITERATIONS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 """Numbers of iterations after which a solver is evaluated."""
-ENOUGH = 300
+MOST_SECONDS = 300
 """Seconds after which a solver begins no further iterations."""
 
 Point = tuple[int, float, float]
@@ -94,7 +94,7 @@ def solve(
     """Run a solver, which needs no seed, on a tree that took some seconds to unroll."""
     solver, seconds = kind(tree), unrolling
     for goal in iterations:
-        if seconds > ENOUGH:
+        if seconds > MOST_SECONDS:
             return
         began = time.process_time()
         solver.run(goal - solver.iterations)

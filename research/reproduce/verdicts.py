@@ -23,7 +23,8 @@ from gin_env.matches.intervals import Interval
 Verdict = Literal["agrees", "differs", "undecided"]
 MARKS = {"agrees": "✓", "fitted": "✓", "differs": "✗", "undecided": "?", "not": "–"}
 """The marks before verdicts in tables, by the first word of the verdict."""
-
+OURS = "claim, tested with networks of ours"
+"""Heading of the claims about a paper that are counted apart."""
 MARGIN = 1.5
 """Largest difference between two win rates that counts as none, in percentage points."""
 MARGIN_SHARE = 0.25

@@ -18,7 +18,7 @@ import numpy as np
 from research.papers.truong2021.hand_strength_figures import SCORES
 from research.papers.truong2021.paper import COMPARISONS, TABLE, Comparison
 from research.reproduce.tables import Row, interval, markdown
-from research.reproduce.verdicts import MARGIN, Claim, marked
+from research.reproduce.verdicts import MARGIN, OURS, Claim, marked
 
 SIGNIFICANT = 0.05
 GAUSSIAN = 0.5
@@ -92,7 +92,7 @@ def claims_table(rows: Sequence[Row]) -> str:
         markdown(
             (title, "its figure", "here", "verdict"), [(*line, marked(verdict)) for *line, verdict in part]
         )
-        for title, part in (("claim", theirs), ("claim, tested with networks of ours", lines))
+        for title, part in (("claim", theirs), (OURS, lines))
         if part
     )
 
