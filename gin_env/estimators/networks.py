@@ -63,7 +63,7 @@ class DenseNetwork(EstimatorNetwork):
 
 
 class ShankarNetwork(EstimatorNetwork):
-    """The CNN of Francis et al. on Shankar images (n, 1, 17, 13): three blocks of convolution, ReLU, pooling."""
+    """The CNN of Francis et al. on Shankar images (n, 1, 17, 13): three times convolution, ReLU, pooling."""
 
     def __init__(self) -> None:
         super().__init__()
