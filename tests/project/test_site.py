@@ -30,7 +30,7 @@ PRINTED = {
         r"^$",
         r"my_network:Net:weights=net.safetensors won [567]\d\.\d\d %",
     ),
-    "add_an_estimator.md": (r"my-estimator +0", r"my-estimator +yes, at all", r"safe-discard:.* won"),
+    "add_an_estimator.md": (r"my-estimator +0", r"my-estimator( +[\d.]+){5} +0\.55", r"safe-discard:.* won"),
 }
 """What each command of a tutorial prints, among other things."""
 
