@@ -230,7 +230,7 @@ class ChatBot(NamedObject):
 
     def _request(self, messages: list[Message]) -> dict[str, Any]:
         try:
-            reply = self._client.chat.completions.create(model=self.model, messages=messages)  # type: ignore[arg-type]
+            reply = self._client.chat.completions.create(model=self.model, messages=messages)
         except openai.OpenAIError as error:
             raise ConnectionError(f"{self.name} at {self.url} does not answer: {error}") from error
         if not getattr(reply, "choices", None):

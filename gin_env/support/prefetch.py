@@ -35,7 +35,7 @@ def _compile_prefetch(typing_context: Any, array: Any, byte: Any) -> Any:
 
 
 # Without compilation there is nothing to do.
-_prefetch: Any = (lambda *_: None) if config.DISABLE_JIT else intrinsic(_compile_prefetch)  # type: ignore[attr-defined]
+_prefetch: Any = (lambda *_: None) if config.DISABLE_JIT else intrinsic(_compile_prefetch)
 
 
 @kernel

@@ -162,7 +162,7 @@ def launch(
     context, others, patience = multiprocessing.get_context("spawn"), range(1, workers), 0.0
     with tempfile.TemporaryDirectory(prefix="gin-env-ranks-") as private:
         path = f"{private}/store"  # the file through which all ranks meet
-        store = distributed.FileStore(path, workers)  # type: ignore[attr-defined]
+        store = distributed.FileStore(path, workers)
         store.set(SECRET, secrets.token_hex())
         tasks = [(function, settings, rank, workers, path, device) for rank in others]
         processes = [context.Process(target=_work, args=task, daemon=True) for task in tasks]
@@ -189,7 +189,7 @@ def _work(
     """Run `function` in a process of `launch`."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # rank 0 handles Ctrl-C for all
     compile_silently()
-    store = distributed.FileStore(path, size)  # type: ignore[attr-defined]
+    store = distributed.FileStore(path, size)
     store.set(f"ready {rank}", "")
     with one_line_errors(f"rank {rank}"):
         try:
