@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -35,11 +33,13 @@ def compile(
     machines with the same kind of processor can share it.
     """
     from gin_env.support.kernel_cache import cache_folder, open_to_readers
+    from gin_env.support.workers import Workers
 
-    with tqdm(list(parts()), unit="part", delay=0.5) as bar:  # after the message that kernels are compiled
-        for name, use in bar:
-            bar.set_description(f"{name:24}")
-            use()
+    first, *others = parts()
+    use(first)  # what all others need
+    with Workers("all") as workers:
+        done = workers.map(use, reversed(others))  # search, the slowest, early
+        list(tqdm(done, total=len(others), unit="part"))
     folder = cache_folder()
     if folder is None:
         raise OSError("the folder of the cache is not writable; set GIN_ENV_CACHE to one that is")
@@ -48,20 +48,29 @@ def compile(
     typer.echo(f"compiled; cached in {folder}")
 
 
-def parts() -> Iterator[tuple[str, Callable[[], object]]]:
-    """Yield the name of each part (environments, bots, estimators) and a function that uses it.
-
-    Bots and estimators that need torch are left out if it is not installed.
-    """
+def parts() -> list[str]:
+    """Return the names of the environments, bots and estimators."""
     from gin_env import agents, estimators
+
+    known = [name for name in estimators.names() if name != "omniscient"]  # no kernels; it needs both hands
+    return ["environments", *agents.names(), *agents.paper_names(), *known]
+
+
+def use(name: str) -> None:
+    """Use a part for a moment. Does nothing if it needs torch and torch is not installed."""
+    from gin_env import agents
     from gin_env.matches.matches import play_match
 
-    yield "environments", _environments
-    for name in [*agents.names(), *agents.paper_names()]:
-        yield name, partial(_without_torch, partial(play_match, name, "simple", 2, episode="hand"))
-    for name in estimators.names():
-        if name != "omniscient":  # no kernels, and its estimate needs both hands
-            yield name, partial(_without_torch, partial(_estimate, name))
+    try:
+        if name == "environments":
+            _environments()
+        elif name in (*agents.names(), *agents.paper_names()):
+            play_match(name, "simple", 2, episode="hand")
+        else:
+            _estimate(name)
+    except ImportError as error:
+        if "torch" not in str(error):
+            raise
 
 
 def _environments() -> None:
@@ -91,14 +100,6 @@ def _estimate(name: str) -> None:
         views = games.views(games.everyone)
         estimator.estimate(views)
         games.play(games.everyone, views.masks().argmax(axis=1))
-
-
-def _without_torch(use: Callable[[], object]) -> None:
-    try:
-        use()
-    except ImportError as error:
-        if "torch" not in str(error):
-            raise
 
 
 @app.command(

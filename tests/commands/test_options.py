@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from gin_env import agents, estimators, play_match
 from gin_env.batch import Games
 from gin_env.cli import app
-from gin_env.commands.files import parts
+from gin_env.commands.files import parts, use
 
 pytestmark = pytest.mark.compiled
 
@@ -159,8 +159,7 @@ def test_outputs_are_checked_before_anything_is_played(words, monkeypatch, tmp_p
 
 def test_compile_and_estimators_leave_nothing_out(monkeypatch):
     known = [name for name in estimators.names() if name != "omniscient"]
-    compiled = [name for name, _ in parts()]
-    assert compiled == ["environments", *agents.names(), *agents.paper_names(), *known]
+    assert parts() == ["environments", *agents.names(), *agents.paper_names(), *known]
     compared = []
     monkeypatch.setattr(
         "gin_env.training.estimators.evaluation.evaluate_estimators",
@@ -177,10 +176,9 @@ def test_compile_skips_what_needs_torch_and_nothing_else(monkeypatch, reason, re
 
     monkeypatch.setattr("gin_env.matches.matches.play_match", fail)
     monkeypatch.setattr("gin_env.estimators.resolve", fail)
-    uses = dict(parts())
     for name in ("simple", "bayes"):
         with pytest.raises(ImportError) if refused else contextlib.nullcontext():
-            uses[name]()
+            use(name)
 
 
 @pytest.mark.parametrize(

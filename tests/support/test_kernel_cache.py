@@ -290,15 +290,17 @@ def test_concurrent_compilations_leave_a_valid_cache(tmp_path, limit):
 @pytest.mark.parametrize("options", [[], ["--for-everyone"]])
 def test_compile_command_opens_the_cache_to_others_only_on_request(monkeypatch, options):
     opened, used = [], []
-    monkeypatch.setattr("gin_env.commands.files.parts", lambda: [("part", lambda: used.append(True))])
+    monkeypatch.setattr("gin_env.commands.files.parts", lambda: ["part"])
+    monkeypatch.setattr("gin_env.commands.files.use", used.append)
     monkeypatch.setattr(kernel_cache, "open_to_readers", opened.append)
     assert CliRunner().invoke(app, ["compile", *options]).exit_code == 0
     assert opened == [kernel_cache.cache_folder()] * len(options)
-    assert used == [True]
+    assert used == ["part"]
 
 
 def test_compile_command_needs_a_place_for_the_cache(monkeypatch):
-    monkeypatch.setattr("gin_env.commands.files.parts", list)
+    monkeypatch.setattr("gin_env.commands.files.use", lambda name: None)
+    monkeypatch.setattr("gin_env.commands.files.parts", lambda: ["part"])
     monkeypatch.setattr(kernel_cache, "cache_folder", lambda: None)
     done = CliRunner().invoke(app, ["compile"])
     assert isinstance(done.exception, OSError)
