@@ -4,6 +4,7 @@ They are declared in the files ``experiments.toml`` of their folders. A table of
 and its fields are those of `research.reproduce.experiment.Experiment`. A function is given by its name, such
 as ``"fitness.measure_shapley"`` for the module ``fitness`` of the folder, or by a list of its name and its
 first arguments. Its module is imported when it is called. ``arguments`` are further arguments of ``measure``.
+``makes`` is a function or a table of names and bots, such as ``module:Class`` with parameters.
 
 Many experiments need no functions of their own: the fields of `research.reproduce.declared.Matches` take the
 place of ``measure``, and those of `research.reproduce.declared.Table` the place of ``table``; a list of
@@ -23,12 +24,12 @@ from typing import Any
 
 from gin_env.support.checks import check_choice
 from research.reproduce.charts import Dots, Lines
-from research.reproduce.declared import Matches, Table, function, show
+from research.reproduce.declared import Matches, Table, function, made_bots, show
 from research.reproduce.experiment import Experiment
 from research.reproduce.listing import PAPERS, with_name
 
 RESEARCH = Path(__file__).parents[1]
-_FUNCTIONS = ("measure", "table", "makes", "on_page")
+_FUNCTIONS = ("measure", "table", "on_page")
 
 
 def read(file: Path) -> list[Experiment]:
@@ -44,6 +45,8 @@ def read(file: Path) -> list[Experiment]:
 def _experiment(package: str, name: str, declared: dict[str, Any], shown: dict[str, Any]) -> Experiment:
     own = _part(declared, Experiment)
     own |= {key: function(package, declared[key]) for key in _FUNCTIONS if key in declared}
+    if "makes" in declared:
+        own["makes"] = partial(made_bots, package, declared["makes"])
     own["pictures"] = {path: _picture(package, one) for path, one in declared.get("pictures", {}).items()}
     own["parts"] = tuple(declared.get("parts", ()))
     if "arguments" in declared:

@@ -8,8 +8,9 @@ from importlib import import_module
 from itertools import product
 from typing import Any
 
+from gin_env import agents
 from gin_env.agents import Agent
-from research.reproduce.experiment import Run, match_row, more_than
+from research.reproduce.experiment import Run, match_row, more_than, named
 from research.reproduce.tables import Row, cell_text, ordered, pivot, table, widest
 
 
@@ -19,7 +20,8 @@ class Matches:
 
     matches: Mapping[str, Sequence[str]] | Sequence[Row] = ()
     """Label -> [bot, opponent], or tables with ``bot``, ``opponent``, optionally ``games``, and what else the
-    row contains. With ``plain``, another bot, the row has the gain over it on the same decks."""
+    row contains. With ``plain``, another bot, the row has the gain over it on the same decks. With
+    ``clairvoyant``, the bot sees all cards: see `Run.match`."""
     bots: Mapping[str, str] | Sequence[str] = ()
     """Bots, or label -> bot: each plays each of the `opponents` but itself, before the `matches`."""
     opponents: Sequence[str] = ()
@@ -48,13 +50,14 @@ class Matches:
         """Play the matches, of `games` games if they have no other number; `makes` is the experiment's."""
         made, rows = makes(), []
         for one in run.some(self.rows(), 1) if self.block else self.rows():
-            plain = one.get("plain")
-            one = {key: value for key, value in one.items() if key != "plain"}
+            plain, clairvoyant = one.pop("plain", None), one.pop("clairvoyant", False)
             a, b = (made.get(bot, bot) for bot in (one["bot"], one["opponent"]))
             size = one.get("games", games)
             if self.block:
                 run.used(a, b)
-            match = run.match_in_blocks(a, b, size, self.block) if self.block else run.match(a, b, size)
+                match = run.match_in_blocks(a, b, size, self.block)
+            else:
+                match = run.match(a, b, size, clairvoyant=clairvoyant)
             rows.append(match_row(match, **one))
             if plain:
                 rows[-1] |= more_than(match, run.match(made.get(plain, plain), b, size))
@@ -128,6 +131,15 @@ class Table(Selection):
             text = table(sorted(shown, key=place), columns, self.align)
         below = f"{self.note} {widest(shown, *self.widest) if self.widest else ''}".strip()
         return f"{text}\n\n{below}".rstrip()
+
+
+def made_bots(package: str, bots: str | Mapping[str, str]) -> dict[str, Agent]:
+    """Return the bots of a function or of a table, name -> bot, each with its name there."""
+    if isinstance(bots, str):
+        found: Mapping[str, Agent] = function(package, bots)()
+    else:
+        found = {name: agents.make(bot, programs=True) for name, bot in bots.items()}
+    return {name: named(bot, name) for name, bot in found.items()}
 
 
 def show(package: str, tables: Sequence[Table], rows: Sequence[Row]) -> str:

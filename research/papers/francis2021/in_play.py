@@ -3,15 +3,13 @@ with one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from gin_env.agents.safe_discard import SafeDiscardBot
 from gin_env.batch import Games
 from gin_env.estimators.extremes import OmniscientEstimator
-from research.reproduce.experiment import Run, match_row, named
 from research.reproduce.tables import Row
 
 OMNISCIENT = "omniscient (`ClairvoyantSafeDiscardBot`)"
@@ -35,31 +33,6 @@ class ClairvoyantSafeDiscardBot(SafeDiscardBot):
         hands = games.state["private"]["hand"][which, 1 - games.to_move()[which]]
         estimates = OmniscientEstimator().estimate_hands(hands)
         games.play(which, self.decide(games.views(which), estimates))
-
-
-def measure_in_play(
-    run: Run,
-    switches: Mapping[str, str],
-    estimators: Mapping[str, Sequence[str]],
-    slow: Sequence[str],
-    omniscient: Mapping[str, Mapping[str, Any]],
-) -> list[Row]:
-    """Measure each estimator's safe discards, some with the other switches, and the omniscient bot.
-
-    `switches` are parameters by name, `estimators` have the switches of each, those that are `slow` play half
-    as many games, and `omniscient` are parameters of the omniscient bot by switch.
-    """
-    rows = []
-    for name, chosen in estimators.items():
-        for switch in chosen:
-            bot = f"safe-discard:estimator={name}{switches[switch]}"
-            games = 10_000 if name in slow else 20_000
-            rows.append(run.row(bot, "simple", games, estimator=name, switch=switch))
-    for switch, parameters in omniscient.items():
-        seeing = named(ClairvoyantSafeDiscardBot(**parameters), f"clairvoyant-safe-discard, {switch}")
-        match = run.match(seeing, "simple", 20_000, clairvoyant=True)
-        rows.append(match_row(match, estimator=OMNISCIENT, switch=switch))
-    return rows
 
 
 def estimator(row: Row) -> str:

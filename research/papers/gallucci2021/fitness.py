@@ -20,7 +20,7 @@ from gin_env.matches.intervals import deviations, mean_interval
 from gin_env.matches.matches import MatchResult
 from gin_env.observations.views import PlayerView
 from research.papers.gallucci2021.stages import MAPPINGS, interpolate
-from research.reproduce.experiment import MEDIUM, V2, V4, Run, by_name, match_row, more_than, named, percent
+from research.reproduce.experiment import MEDIUM, V2, V4, Run, match_row, more_than, named, percent
 from research.reproduce.tables import Over, Row, by, interval
 
 # --- Shapley values -----------------------------------------------------------------------------------
@@ -107,11 +107,10 @@ THRESHOLDS = (0, 2, 4, 6, 8, 10)
 def bots_that_knock_at() -> dict[str, FitnessCfrBot]:
     """Return V4 with each threshold as its only reason to knock, by name."""
     silent = without_knocks(packaged_table("paper"))
-    bots = (
-        named(FitnessCfrBot(early_knock=limit, table=silent), f"{V4} that knocks at {limit} only")
+    return {
+        f"{V4} that knocks at {limit} only": FitnessCfrBot(early_knock=limit, table=silent)
         for limit in THRESHOLDS
-    )
-    return by_name(bots)
+    }
 
 
 # --- Between the stages -------------------------------------------------------------------------------
@@ -210,9 +209,8 @@ def bots_with_other_tables() -> dict[str, CfrBot]:
     nothing = StrategyTable(np.full_like(trained.strategy, -1.0), trained.metadata)
     no_discards = StrategyTable(trained.strategy.copy(), trained.metadata)
     no_discards.strategy[decision_slices(KINDS["paper"])[0]] = -1.0
-    tables = {
-        "a shuffled one": shuffled(trained, 0),
-        "none (random decisions)": nothing,
-        "random discards with its draws and knocks": no_discards,
+    return {
+        "cfr, a shuffled one": CfrBot(shuffled(trained, 0)),
+        "cfr, none (random decisions)": CfrBot(nothing),
+        "cfr, random discards with its draws and knocks": CfrBot(no_discards),
     }
-    return {f"cfr, {label}": named(CfrBot(other), f"cfr, {label}") for label, other in tables.items()}

@@ -11,11 +11,12 @@ skipped.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import permutations, product
+from itertools import permutations
 from typing import Any
 
 import numpy as np
 
+from gin_env.agents.base import act_by
 from gin_env.agents.paper import PAPER_BOTS
 from gin_env.agents.tonic import (
     TonicBot,
@@ -34,7 +35,7 @@ from gin_env.game.melds import best_set_cards, least_deadwood_discards, run_card
 from gin_env.game.state import DISCARD
 from gin_env.observations.views import PlayerView
 from gin_env.support.compilation import kernel
-from research.reproduce.experiment import TONIC, by_name, named
+from research.reproduce.experiment import TONIC
 from research.reproduce.tables import Row, interval
 
 PAIRS, RUNS, DESIRED = 0, 1, 2
@@ -70,9 +71,7 @@ class FilteredTonicBot(TonicBot):
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
-        actions = np.empty(len(view), np.int64)
-        _act(view.array, self._parameters, self._filters, self._one_by_one, actions)
-        return actions
+        return act_by(_act, view, self._parameters, self._filters, self._one_by_one)
 
 
 @kernel
@@ -140,35 +139,13 @@ VARIANTS: dict[str, tuple[tuple[str, ...], bool]] = {
 
 def filtered_bots() -> dict[str, FilteredTonicBot]:
     """Return each variant of both Tonics by its name."""
-    bots = (
-        named(FilteredTonicBot(filters, one_by_one, **parameters), f"{base}, filters: {label}")
+    return {
+        f"{base}, filters: {label}": FilteredTonicBot(filters, one_by_one, **parameters)
         for base, parameters in BASES.items()
         for label, (filters, one_by_one) in VARIANTS.items()
-    )
-    return by_name(bots)
+    }
 
 
 def gain_over_all(row: Row) -> str:
     """Return the gain over all filters together; empty for these."""
     return "" if row["filters"] == TOGETHER else interval(row, "+.2f", "more")
-
-
-# --- The paper's proposals on both Tonics -----------------------------------------------------------------
-
-PROPOSALS: dict[str, dict[str, Any]] = {
-    "filters in the fallback too": {"filtered_fallback": True},
-    "pairs broken before a knock": {"break_pairs": True},
-    "increments that grow by 5 % a turn": {"depth_growth": 0.05},
-    "increments that grow by 20 % a turn": {"depth_growth": 0.2},
-    "all three (20 %)": {"filtered_fallback": True, "break_pairs": True, "depth_growth": 0.2},
-}
-PLAIN = {base: base if base == TONIC else f"{base} (numbers written out)" for base in BASES}
-"""The name of each Tonic without proposals."""
-
-
-def proposal_bots() -> dict[str, TonicBot]:
-    """Return both Tonics by name, without and with each proposal."""
-    bots = {name: TonicBot(**BASES[base]) for base, name in PLAIN.items()}
-    for base, (label, changed) in product(BASES, PROPOSALS.items()):
-        bots[f"{base} with {label}"] = TonicBot(**(BASES[base] | changed))
-    return {name: named(bot, name) for name, bot in bots.items()}

@@ -41,8 +41,8 @@ def averaged_bot() -> dict[str, Agent]:
     """Return ``offensive-paper`` with values that are averaged over the suits, by name."""
     from research.recipes.hand_strength.suits import AveragedOffensiveBot
 
-    name = "offensive-paper, averaged over suits"
-    return {name: named(AveragedOffensiveBot(**PAPER_BOTS["offensive-paper"].parameters), name)}
+    averaged = AveragedOffensiveBot(**PAPER_BOTS["offensive-paper"].parameters)
+    return {"offensive-paper, averaged over suits": averaged}
 
 
 DATA_TITLES = {"simple": "Simple", "random-16": "Random-16", "random-256": "Random-256"}
