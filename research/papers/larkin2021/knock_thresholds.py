@@ -11,7 +11,7 @@ import numpy as np
 from gin_env.support.plots import BLUE, new_figure, save_figure
 from research.papers.claims import turns_of_hands
 from research.reproduce.experiment import TONIC, VARIABLE, Run, match_row, percent
-from research.reproduce.tables import Over, Row, markdown, ordered
+from research.reproduce.tables import Row, markdown, ordered
 
 THRESHOLDS = {"10": "simple", **{str(at): f"simple:knock_at={at}" for at in (8, 6, 4)}, "variable": VARIABLE}
 """Knocking strategies of the Simple player in Larkin et al. 2021, in the order of Figure 4."""
@@ -71,18 +71,11 @@ PANELS = {
 
 
 def panels(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows with their panels of Figure 4, and the threshold that each is about."""
+    """Return the rows with their panels of Figure 4, the threshold of each, and who undercuts its knocks."""
     labels = {bot: label for label, bot in THRESHOLDS.items()}
     found = []
     for row in rows:
         of, bot = (TONIC, row["opponent"]) if row["bot"] == TONIC else (row["opponent"], row["bot"])
         about = {"panel": PANELS[of], "of_tonic": of == TONIC, "threshold": labels[bot]}
-        found.append(row | about)
+        found.append(row | about | {f"undercut_by_{of}": row["undercut"]})
     return ordered(found, panel=PANELS.values(), threshold=THRESHOLDS)
-
-
-def _undercut_by(bot: str) -> Over:
-    return Over(lambda rows: "".join(f"{row['undercut']:.1f}" for row in rows if row["panel"] == PANELS[bot]))
-
-
-undercut_by_simple, undercut_by_tonic = _undercut_by("simple"), _undercut_by(TONIC)

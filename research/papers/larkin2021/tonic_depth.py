@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gin_env import agents
-from gin_env.agents.paper import PAPER_BOTS
+from gin_env.agents.base import act_by
 from gin_env.agents.tonic import TonicBot, knock_limit
-from gin_env.agents.turns import play_bot
+from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
 from gin_env.game.cards import CARD_VALUES, card_columns, pick_card
 from gin_env.game.engine import discards_allowed
@@ -30,8 +30,8 @@ from gin_env.game.melds import least_deadwood_discards
 from gin_env.game.state import DISCARD
 from gin_env.observations.views import PlayerView
 from gin_env.support.compilation import kernel
-from research.papers.larkin2021.tonic_filters import DESIRED, PAIRS, RUNS, filtered_action
-from research.reproduce.experiment import TONIC, VARIABLE, Run, by_name, gain_row, named
+from research.papers.larkin2021.tonic_filters import BASES, DESIRED, PAIRS, RUNS, filtered_action
+from research.reproduce.experiment import TONIC, VARIABLE, Run, gain_row, named
 from research.reproduce.tables import Row
 
 ALL_FILTERS = np.array([PAIRS, RUNS, DESIRED], np.int64)
@@ -74,26 +74,20 @@ def watched_positions(opponent: str, hands: int, seed: int) -> tuple[np.ndarray,
     games = Games(hands, episode="hand")
     games.start(seed=seed)
     players = [agents.make(TONIC), agents.make(opponent)]
-    cells, last = [], np.full(hands, -1)
-    count = 0
+    cells, numbers = [], []
     for running in games.until_over():
-        for player, bot in enumerate(players):
-            now = games.waiting_for(player, running)
-            if not len(now):
-                continue
-            discarding = now[games.state["public"]["phase"][now] == DISCARD]
-            if player == 0 and len(discarding):
-                before = np.stack(clues(games.views(discarding)), axis=1)
-            play_bot(games, bot, now)
-            if player == 0 and len(discarding):
-                playing = ~games.done[discarding]
-                kept = discarding[playing]
-                cells.append(before[playing])
-                last[kept] = count + np.arange(len(kept))
-                count += len(kept)
-    knocked = np.zeros(count, np.bool_)
-    by_opponent = (games.state["public"]["knocker"] == 1) & (last >= 0)
-    knocked[last[by_opponent]] = True
+        ours = games.waiting_for(0, running)
+        discarding = ours[games.state["public"]["phase"][ours] == DISCARD]
+        before = np.stack(clues(games.views(discarding)), axis=1)
+        play_seated(games, players, games.to_move()[running], running, play_bot)
+        playing = ~games.done[discarding]
+        cells.append(before[playing])
+        numbers.append(discarding[playing])
+    of_hands = np.concatenate(numbers)
+    last = np.full(hands, -1)
+    last[of_hands] = np.arange(len(of_hands))
+    knocked = np.zeros(len(of_hands), np.bool_)
+    knocked[last[(games.state["public"]["knocker"] == 1) & (last >= 0)]] = True
     return np.concatenate(cells), knocked
 
 
@@ -130,12 +124,10 @@ class DepthTonicBot(TonicBot):
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
-        actions = np.empty(len(view), np.int64)
         expected = np.zeros(len(view), np.bool_)
         if self.table is not None:
             expected = self.table.chances[clues(view)] >= self.expects_at
-        _act(view.array, self._parameters, *self.desired_turns, expected, actions)
-        return actions
+        return act_by(_act, view, self._parameters, *self.desired_turns, expected)
 
 
 @kernel
@@ -165,7 +157,7 @@ TURNS = {
 GAMES = 20_000
 WATCHED = 20_000
 """Number of hands for a table, and for the test of its predictions."""
-PARAMETERS = PAPER_BOTS[TONIC].parameters
+PARAMETERS = BASES[TONIC]
 
 
 def bot_name(kind: str, label: str, opponent: str) -> str:
@@ -175,17 +167,15 @@ def bot_name(kind: str, label: str, opponent: str) -> str:
 
 def bots_by_turns() -> dict[str, DepthTonicBot]:
     """Return the variants that keep desired cards in some turns, by name."""
-    bots = (
-        named(DepthTonicBot(turns, **PARAMETERS), bot_name("desired", label, opponent))
+    return {
+        bot_name("desired", label, opponent): DepthTonicBot(turns, **PARAMETERS)
         for opponent in OPPONENTS
         for label, turns in TURNS.items()
-    )
-    return by_name(bots)
+    }
 
 
 def measure_depth(run: Run) -> list[Row]:
     """Measure predictions of knocks, Tonic with them, and Tonic with desired cards kept in some turns."""
-    by_turns = bots_by_turns()
     rows: list[Row] = []
     for opponent in OPPONENTS:
         run.say(f"watching {opponent}")
@@ -198,7 +188,7 @@ def measure_depth(run: Run) -> list[Row]:
         bots = {
             ("knock", f"from {expects_at:.0%}"): DepthTonicBot((1, 99), table, expects_at, **PARAMETERS)
             for expects_at in EXPECTS_AT
-        } | {("desired", label): by_turns[bot_name("desired", label, opponent)] for label in TURNS}
+        } | {("desired", label): DepthTonicBot(turns, **PARAMETERS) for label, turns in TURNS.items()}
         for (kind, label), bot in bots.items():
             match = run.match(named(bot, bot_name(kind, label, opponent)), opponent, GAMES)
             rows.append(gain_row(match, plain, of=kind, label=label))
