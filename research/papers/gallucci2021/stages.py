@@ -37,20 +37,13 @@ def stage_weights(mapping: str) -> np.ndarray:
     """
     if mapping not in MAPPINGS:
         raise ValueError(f"unknown stages {mapping!r}; choose from {', '.join(MAPPINGS)}")
-    cards = np.arange(FIRST_DEALT, FIRST_DEALT + DEALT_COUNTS)
-    weights = np.zeros((DEALT_COUNTS, STAGES))
+    cards: np.ndarray = np.arange(FIRST_DEALT, FIRST_DEALT + DEALT_COUNTS)
     if mapping == "hard":
-        weights[np.arange(DEALT_COUNTS), np.searchsorted(LAST_DEALT, cards)] = 1
-        return weights
-    between = np.clip(cards, MIDDLES[0], MIDDLES[-1])
-    lower = np.minimum(np.searchsorted(MIDDLES, between, side="right") - 1, STAGES - 2)
-    a, b = np.take(MIDDLES, lower), np.take(MIDDLES, lower + 1)
-    share = (b - between) / (b - a)
-    if mapping == "harmonic":
-        share *= (1 + a) / (1 + between)
-    weights[np.arange(DEALT_COUNTS), lower] = share
-    weights[np.arange(DEALT_COUNTS), lower + 1] = 1 - share
-    return weights
+        return np.eye(STAGES)[np.searchsorted(LAST_DEALT, cards)]
+    middles = np.array(MIDDLES)
+    if mapping == "harmonic":  # linear in 1 / (1 + x)
+        cards, middles = -1 / (1 + cards), -1 / (1 + middles)
+    return np.stack([np.interp(cards, middles, stage) for stage in np.eye(STAGES)], axis=1)
 
 
 def interpolate(table: StrategyTable, mapping: str) -> StrategyTable:
