@@ -98,13 +98,12 @@ _PLACES = sum((NUM_SUITS + 1 - width) * (NUM_RANKS + 1 - width) for width in FIL
 def _places(part: object) -> np.ndarray:
     """Return the index of each of our features among the authors', int64 (size,)."""
     if isinstance(part, Inception):
-        places, start = {}, 0
-        for position, width in reversed(list(enumerate(FILTER_WIDTHS))):
+        places, start = list[np.ndarray](), 0
+        for width in reversed(FILTER_WIDTHS):
             shape = (NUM_SUITS + 1 - width, NUM_RANKS + 1 - width, part.size // _PLACES)
-            size = int(np.prod(shape))
-            places[position] = start + np.arange(size).reshape(shape).transpose(2, 0, 1).ravel()
-            start += size
-        return np.concatenate([places[position] for position in range(len(FILTER_WIDTHS))])
+            places.append(start + np.arange(np.prod(shape)).reshape(shape).transpose(2, 0, 1).ravel())
+            start += places[-1].size
+        return np.concatenate(places[::-1])
     if isinstance(part, Interactions):
         theirs = {pair: place for place, pair in enumerate(_authors_interactions())}
         return np.array([theirs[min(pair), max(pair)] for pair in map(tuple, INTERACTIONS.tolist())])

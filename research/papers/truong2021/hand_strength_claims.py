@@ -17,6 +17,7 @@ import numpy as np
 
 from research.papers.truong2021.hand_strength_figures import SCORES
 from research.papers.truong2021.paper import COMPARISONS, TABLE, Comparison
+from research.reproduce.charts import grouped
 from research.reproduce.tables import Row, interval, markdown
 from research.reproduce.verdicts import MARGIN, OURS, Claim, marked
 
@@ -65,14 +66,12 @@ def claims_table(rows: Sequence[Row]) -> str:
     The first is about the authors' networks and logs, and about data. The second is about networks that we
     trained with the features of the paper's text, which are not those of the authors' code.
     """
-    parts: dict[str, list[Row]] = defaultdict(list)
-    for row in rows:
-        parts[row["of"]].append(row)
-    won: dict[str, list[float]] = {}
-    losses: dict[str, list[float]] = {}
-    for row in parts["truong2021/table-1"]:
-        won.setdefault(row["network"], []).append(row["won"])
-        losses.setdefault(row["network"], []).append(row["validation_loss"])
+    parts = defaultdict(list, grouped(rows, "{of}"))
+    networks = grouped(parts["truong2021/table-1"], "{network}")
+    won, losses = (
+        {name: [row[key] for row in each] for name, each in networks.items()}
+        for key in ("won", "validation_loss")
+    )
     losses_of_authors = parts["truong2021/authors-losses"]
     theirs = authors_lines(parts["truong2021/authors-networks"], losses_of_authors)
     if parts["truong2021/figure-2"]:
@@ -203,10 +202,10 @@ def data_lines(rows: Sequence[Row]) -> list[Line]:
 
 def shape_of(histogram: Sequence[int]) -> tuple[float, float]:
     """Return the skewness and the excess kurtosis of scores from their histogram with the bins `SCORES`."""
-    middle, share = (SCORES[:-1] + SCORES[1:]) / 2, np.array(histogram) / sum(histogram)
-    normal = middle - share @ middle
-    normal /= np.sqrt(share @ normal**2)
-    return float(share @ normal**3), float(share @ normal**4) - 3
+    from scipy import stats
+
+    scores = np.repeat((SCORES[:-1] + SCORES[1:]) / 2, histogram)
+    return float(stats.skew(scores)), float(stats.kurtosis(scores))
 
 
 def residual_lines(row: Row) -> list[Line]:
