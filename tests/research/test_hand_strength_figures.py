@@ -52,7 +52,7 @@ def test_figures_2_and_5_describe_scores_and_residuals(monkeypatch):
     monkeypatch.setattr(module, "data_set", lambda run, name: SimpleNamespace(scores=scores))
     monkeypatch.setattr(trainer, "HandStrengthTrainer", lambda states, settings: trainers)
     monkeypatch.setattr(trainer, "predict", lambda network, states, which: predicted[59 - which])
-    run = SimpleNamespace(used=str, seed=7, some=list)
+    run = SimpleNamespace(used=str, seed=7, some=list, quick=False)
     (row,) = module.measure_figure_5(run)
     assert (row["states"], row["mean"], row["deviation"]) == (40, 0.8, 0.6)
     assert row["mean_of_lowest_predictions"] == -1

@@ -9,7 +9,7 @@ off on the opponent's knock. `research.papers.truong2021.authors_files` reads th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +30,12 @@ from research.papers.truong2021.hand_strength_networks import (
     network_row,
     networks_by_epoch,
     play_network,
+    settings_of,
 )
 from research.papers.truong2021.tensorflow_checkpoints import read_checkpoint
 from research.recipes.hand_strength import recipes
 from research.reproduce.experiment import Run, percent
-from research.reproduce.tables import Over, Row, interval
+from research.reproduce.tables import Row, interval
 
 ESTIMATOR = "bayes-isru:normalised=true"
 """Estimator that provides the inputs of the authors' networks."""
@@ -54,11 +55,6 @@ def unmelded_row(run: Run, path: Path, label: str) -> Row:
     theirs = network_row(play_network(run, path, label, player=AuthorsBot))
     figures = [theirs[key] for key in ("won", "low", "high")]
     return {"unmelded": figures, "unmelded_deals": theirs["deals"]}
-
-
-def unmelded(row: Row) -> str:
-    """Return the games won with the authors' player and their interval as text; empty if not measured."""
-    return interval(dict(zip(("won", "low", "high"), row.get("unmelded", ()), strict=False)), ".1f")
 
 
 def network(row: Row) -> str:
@@ -255,20 +251,17 @@ def measure_trainings(run: Run, trainings: Sequence[Mapping[str, Any]]) -> list[
 
     `trainings` are the fields of each `Training`.
     """
-    from research.recipes.hand_strength.trainer import HandStrengthSettings, find_schedule
-
-    schedule = find_schedule("paper", 3 if run.quick else None)
     rows = []
     for training in [Training(**one) for one in run.some(trainings, 1)]:
         recipe = recipes.find_recipe(training.network)
         data_name = FITTED.get(recipe.data_set, recipe.data_set)
         states = data_set(run, data_name, recipe.stages, training.observations, ESTIMATOR)
         seed = run.seed + training.seed
-        plain = HandStrengthSettings(recipe.architecture, schedule, recipe.augmented, seed)
-        settings = replace(plain, hits=str(FEATURES["hits"]), scored_deadwood=True)
+        features = {"augmented": recipe.augmented, "hits": FEATURES["hits"], "scored_deadwood": True}
+        settings = settings_of(run, recipe.architecture, "paper", seed=seed, **features)
         about: Row = {"network": training.network, "data_set": data_name, "seed": seed}
         about["observations"] = run.size(training.observations, 500)
-        label, last = training.label, min(training.epochs, schedule.epochs)
+        label, last = training.label, min(training.epochs, settings.schedule.epochs)
         measured = [*(epoch for epoch in training.measured if epoch < last), last]
         for epoch, path in networks_by_epoch(run, label, states, settings, measured):
             title = f"{label} by the paper's schedule, after epoch {epoch}"
@@ -278,10 +271,6 @@ def measure_trainings(run: Run, trainings: Sequence[Mapping[str, Any]]) -> list[
             rows.append(row | losses_row(load_network(path)[1], by_epoch=epoch == last))
             run.say(f"{label}: epoch {epoch}, games won {interval(row)} %")
     return rows
-
-
-unmelded_in_the_end = Over(lambda rows: "".join(map(unmelded, rows)))
-"""A cell with the games won with the authors' player after the last epoch."""
 
 
 def draw_figure_4(rows: Sequence[Row], path: Path, origin: str) -> None:

@@ -17,7 +17,7 @@ from gin_env.game.actions import DRAW_STOCK, PASS
 from gin_env.observations.views import PlayerView
 from gin_env.support.plots import DASHES, new_figure, save_figure
 from research.papers.truong2021 import paper
-from research.papers.truong2021.hand_strength_networks import DATA_TITLES, data_set
+from research.papers.truong2021.hand_strength_networks import DATA_TITLES, data_set, settings_of
 from research.recipes.hand_strength import recipes
 from research.reproduce.experiment import Run
 from research.reproduce.tables import Row
@@ -75,10 +75,7 @@ def measure_figure_5(run: Run) -> list[Row]:
     network, training = find_network(FIGURE_5_NETWORK)
     run.used(f"offensive:network={FIGURE_5_NETWORK}")
     states = data_set(run, recipes.find_recipe(FIGURE_5_NETWORK).data_set)
-    schedule = trainer.find_schedule("fast", 1)
-    settings = trainer.HandStrengthSettings(
-        training["architecture"], schedule, training["augmented"], run.seed
-    )
+    settings = settings_of(run, training["architecture"], seed=run.seed)
     chosen = trainer.HandStrengthTrainer(states, settings).validation[:50_000]
     predicted = trainer.predict(network, states, chosen)
     residuals = (states.scores[chosen] - predicted).astype(np.float64)

@@ -68,6 +68,17 @@ def data_set(
 # --- Ten networks ---------------------------------------------------------------------------------------
 
 
+def settings_of(run: Run, architecture: str, schedule: str = "fast", **more: Any) -> HandStrengthSettings:
+    """Return the settings of a training; `more` are other fields of them.
+
+    A quick run has one epoch, or three of the paper's schedule.
+    """
+    from research.recipes.hand_strength.trainer import HandStrengthSettings, find_schedule
+
+    epochs = {"fast": 1, "paper": 3}[schedule] if run.quick else None
+    return HandStrengthSettings(architecture, find_schedule(schedule, epochs), **more)
+
+
 def play_network(run: Run, path: Path, label: str, player: type[OffensiveBot] = OffensiveBot) -> MatchResult:
     """Play a match of a network's player against Simple and return it."""
     kind = "offensive" if player is OffensiveBot else "offensive, unmelded cards only,"
@@ -118,15 +129,13 @@ def network_rows(run: Run, name: str, states: DataSet, settings: HandStrengthSet
 
 def measure_networks(run: Run, names: Sequence[str] = tuple(recipes.TABLE_1)) -> list[Row]:
     """Measure ten networks of each recipe."""
-    from research.recipes.hand_strength.trainer import HandStrengthSettings, find_schedule
-
-    schedule = find_schedule("fast", 1 if run.quick else None)
     rows = []
     for name in run.some(names, 1):
         recipe = recipes.find_recipe(name)
         states = data_set(run, recipe.data_set, recipe.stages)
-        plain = HandStrengthSettings(recipe.architecture, schedule, recipe.augmented)
-        settings = replace(plain, independently=recipe.independently)
+        settings = settings_of(
+            run, recipe.architecture, augmented=recipe.augmented, independently=recipe.independently
+        )
         rows += network_rows(run, name, states, settings)
     return rows
 
@@ -202,16 +211,13 @@ def measure_schedule(run: Run) -> list[Row]:
 
     The number of observations is the paper's too.
     """
-    from research.recipes.hand_strength.trainer import HandStrengthSettings, find_schedule
-
-    schedule = find_schedule("paper", 3 if run.quick else None)
     rows = []
-    epochs = [epoch for epoch in MEASURED if epoch <= schedule.epochs]
     for name, number in run.some(SCHEDULED, 2):
         seed = run.seed + number
         label = f"{name}, seed {seed}"
         states = data_set(run, name, observations=PAPER_OBSERVATIONS)
-        settings = HandStrengthSettings("dual-inception", schedule, seed=seed)
+        settings = settings_of(run, "dual-inception", "paper", seed=seed)
+        epochs = [epoch for epoch in MEASURED if epoch <= settings.schedule.epochs]
         for epoch, path in networks_by_epoch(run, label, states, settings, epochs):
             about = {"data_set": name, "seed": seed, "epoch": epoch, "states": len(states)}
             match = play_network(run, path, f"{label}, after epoch {epoch}")
@@ -280,11 +286,8 @@ def explored_data(run: Run, explorer: Path, generation: int) -> DataSet:
 
 def measure_loop(run: Run) -> list[Row]:
     """Measure each generation's networks against Simple, and describe their training data."""
-    from research.recipes.hand_strength.trainer import HandStrengthSettings, find_schedule
-
-    schedule = find_schedule("fast", 1 if run.quick else None)
     rows: list[Row] = []
-    settings, states = HandStrengthSettings("dual-inception", schedule), data_set(run, f"random-{SAMPLES}")
+    settings, states = settings_of(run, "dual-inception"), data_set(run, f"random-{SAMPLES}")
     for generation in range(1, run.size(GENERATIONS, 2) + 1):
         name, scores = f"generation {generation}", states.scores
         described = {"generation": generation, "explorer": states.metadata["explorer"], "states": len(states)}
