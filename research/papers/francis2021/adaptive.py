@@ -19,8 +19,7 @@ from gin_env.agents.safe_discard import SafeDiscardBot
 from gin_env.agents.turns import play_bot
 from gin_env.batch import Games
 from gin_env.estimators.base import Estimator
-from gin_env.estimators.ensemble import MEMBERS as PAPER_MEMBERS
-from gin_env.estimators.ensemble import EnsembleEstimator
+from gin_env.estimators.ensemble import MEMBERS, EnsembleEstimator
 from gin_env.estimators.public_history import known_cards
 from gin_env.game.cards import NUM_CARDS, card_columns
 from gin_env.game.rules import Rules
@@ -28,6 +27,7 @@ from gin_env.game.state import DISCARD
 from gin_env.matches.intervals import win_rate_difference_interval, win_rate_interval
 from gin_env.observations.views import PlayerView
 from gin_env.support.files import write_json
+from research.papers.francis2021.estimators import NETWORKS
 from research.reproduce.experiment import Run, counts_of_wins, more_won, percent
 from research.reproduce.tables import Row
 
@@ -36,16 +36,13 @@ TARGET_SCORE = 500
 CHANGE = 12
 """Hands after which the opponent changes style."""
 STYLES = ("simple", "tonic-paper")
-"""Bots that the members' weights were trained on; the weights named ``tonic`` on today's `tonic-paper`."""
-MEMBERS = tuple(
-    f"{name}:weights={watched}" for name in ("nn", "shankar-cnn") for watched in ("simple", "tonic")
-)
+"""Bots on whose hands the members were trained."""
 PLAYERS: dict[str, tuple[str | tuple[str, ...], bool]] = {
-    **{f"`{member}`": (member, False) for member in MEMBERS},
-    "mixture of these four, no memory": (MEMBERS, False),
-    "mixture of these four, memory": (MEMBERS, True),
-    "`ensemble:switching=adaptive`, no memory": (PAPER_MEMBERS, False),
-    "`ensemble:switching=adaptive`, memory": (PAPER_MEMBERS, True),
+    **{f"`{network}`": (network, False) for network in NETWORKS},
+    "mixture of these four, no memory": (NETWORKS, False),
+    "mixture of these four, memory": (NETWORKS, True),
+    "`ensemble:switching=adaptive`, no memory": (MEMBERS, False),
+    "`ensemble:switching=adaptive`, memory": (MEMBERS, True),
 }
 """Label -> (estimator, or members of an adaptive mixture; whether it learns during the game)."""
 OPPONENTS = (*STYLES, f"{STYLES[0]}, then {STYLES[1]}", f"{STYLES[1]}, then {STYLES[0]}")
@@ -147,7 +144,7 @@ def make_opponent(name: str) -> Agent:
 
 def measure_adaptive(run: Run) -> list[Row]:
     """Measure every player against steady and changing opponents; the folder keeps each finished pair."""
-    run.estimators += [*MEMBERS, "ensemble:switching=adaptive"]
+    run.estimators += [*NETWORKS, "ensemble:switching=adaptive"]
     run.used(*STYLES)
     rules = Rules(target_score=run.size(TARGET_SCORE, 100))
     change = run.size(CHANGE, 2)

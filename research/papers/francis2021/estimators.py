@@ -119,21 +119,22 @@ def sums_by_hand(
 # --- Stronger players -----------------------------------------------------------------------------------
 
 BOTS = ("simple", "tonic-paper", "tonic")
-NETWORKS = ("nn", "shankar-cnn")
-WEIGHTS = ("simple", "tonic")
+NETWORKS = tuple(
+    f"{name}:weights={watched}" for name in ("nn", "shankar-cnn") for watched in ("simple", "tonic")
+)
+"""Networks trained on hands of weak and of strong players: the weights ``tonic`` on today's `tonic-paper`."""
 
 
 def measure_stronger(run: Run) -> list[Row]:
     """Measure the reduction of the uniform log loss by networks, on hands of each bot against itself."""
-    networks = [f"{network}:weights={watched}" for network in NETWORKS for watched in WEIGHTS]
     rows: list[Row] = []
     for bot in run.some(BOTS, 2):
         run.say(f"hands of {bot}")
-        sums, _ = sums_by_hand(run, ["uniform", *networks], bot, run.size(3000, 40))
+        sums, _ = sums_by_hand(run, ["uniform", *NETWORKS], bot, run.size(3000, 40))
         uniform, *losses = sums[:, :, list(METRICS).index("log_loss")]
         rows += [
             {"bot": bot, "estimator": name} | ratio_row(100 * (uniform - loss), uniform)
-            for name, loss in zip(networks, losses, strict=True)
+            for name, loss in zip(NETWORKS, losses, strict=True)
         ]
     return rows
 
