@@ -34,7 +34,7 @@ def test_every_completed_turn_is_scored_for_both_players():
     assert (scored[knocked] == games.results["turns"][knocked, None]).all()
 
 
-SCORING = authors.SCORINGS[0].title
+SCORING = authors.THEIRS
 
 
 def rows_of(metric: str, ahead: dict[str, np.ndarray], error: float = 0.001) -> list[dict]:
@@ -112,8 +112,7 @@ def test_rows_of_scoring_compare_the_named_estimators(monkeypatch, tmp_path):
             mean = factors[row["estimator"]] * each[row["turn"] - 1].mean()
             assert (row["samples"], row["drift_area"]) == (6, pytest.approx(mean, abs=1e-5))
             continue
-        (scoring,) = (one for one in authors.SCORINGS if one.title == row["scoring"])
-        one, other = (factors[getattr(scoring, role)] for role in row["pair"])
+        one, other = (factors[authors.SCORINGS[row["scoring"]][role]] for role in row["pair"])
         assert row["means"] == pytest.approx(other * each.mean(axis=1), abs=1e-5)
         assert row["differences"] == pytest.approx((one - other) * each.mean(axis=1), abs=1e-5)
         errors = abs(one - other) * each.std(axis=1, ddof=1) / np.sqrt(3)

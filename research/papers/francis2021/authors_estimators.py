@@ -102,16 +102,6 @@ class RawCnn(Memoryless):
 
 
 @dataclass(frozen=True)
-class Scoring:
-    """Three estimators that are compared with each other, by their names among the measured ones."""
-
-    title: str
-    network: str
-    bayes: str
-    cnn: str
-
-
-@dataclass(frozen=True)
 class Sentence:
     """A sentence of the paper about a figure: which estimators are ahead of which, in some turns.
 
@@ -128,9 +118,12 @@ class Sentence:
 
 _DATA = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8"))
 SENTENCES = tuple(Sentence(**one) for one in _DATA["sentences"])
-SCORINGS = tuple(Scoring(**one) for one in _DATA["scorings"])
+SCORINGS: dict[str, dict[str, str]] = _DATA["scorings"]
+"""Title -> names of the estimators to compare, by ``network``, ``bayes`` and ``cnn``."""
+THEIRS, *_, OURS = SCORINGS
+"""How the authors scored, and how we do."""
 COMPARED = tuple(product(SCORINGS, PAIRS))
-"""Each scoring with each pair of its estimators."""
+"""The title of each scoring with each pair of its estimators."""
 
 
 def completed_turns(hands: int, seed: int) -> Iterator[tuple[Positions, np.ndarray, np.ndarray]]:
@@ -197,10 +190,8 @@ def measure_scoring(run: Run) -> list[Row]:
     run.used("simple")
     members = [*networks, *(estimators.make(name) for name in BAYES)]
     names = [*(one.name for one in members), *(f"{one.name}, known" for one in networks)]
-    compared = np.array([[names.index(getattr(one, name)) for name in pair] for one, pair in COMPARED])
-    sums = np.zeros((64, len(names), len(SCORED)))
-    differences = np.zeros((64, len(compared), len(SCORED)))
-    squares = np.zeros_like(differences)
+    compared = np.array([[names.index(SCORINGS[title][role]) for role in pair] for title, pair in COMPARED])
+    sums, squares = (np.zeros((64, count, len(SCORED))) for count in (len(names), len(compared)))
     hands = np.zeros(64, np.int64)
     memories = [member.new_memory(2 * HANDS_PER_BATCH) for member in members]
     positions = completed_turns(run.size(HANDS, 200), run.seed)
@@ -211,7 +202,6 @@ def measure_scoring(run: Run) -> list[Row]:
         turns = first[2]
         np.add.at(hands, turns, 1)
         np.add.at(sums, turns, values.swapaxes(0, 1))
-        np.add.at(differences, turns, apart.swapaxes(0, 1))
         np.add.at(squares, turns, apart.swapaxes(0, 1) ** 2)
     played = np.flatnonzero(hands)
     rows: list[Row] = [
@@ -223,13 +213,14 @@ def measure_scoring(run: Run) -> list[Row]:
     last = int((2 * hands >= (1 if run.quick else SAMPLES)).nonzero()[0].max())
     counted = slice(1, last + 1)
     count = hands[counted, None, None]
-    levels, means = sums[counted] / count, differences[counted] / count
+    firsts, seconds = (sums[counted][:, each] / count for each in compared.T)
+    means = firsts - seconds
     errors = np.sqrt((squares[counted] / count - means**2).clip(0) / (count - 1).clip(1))
-    for number, (scoring, (one, other)) in enumerate(COMPARED):
+    for number, (scoring, pair) in enumerate(COMPARED):
         for column, metric in enumerate(SCORED):
-            row: Row = {"of": "differences", "scoring": scoring.title, "metric": metric}
-            row |= {"pair": [one, other], "turns": last} | ({"quick": True} if run.quick else {})
-            row["means"] = levels[:, compared[number, 1], column].round(5).tolist()
+            row: Row = {"of": "differences", "scoring": scoring, "metric": metric}
+            row |= {"pair": list(pair), "turns": last} | ({"quick": True} if run.quick else {})
+            row["means"] = seconds[:, number, column].round(5).tolist()
             row["differences"] = means[:, number, column].round(6).tolist()
             row["standard_errors"] = errors[:, number, column].round(7).tolist()
             rows.append(row)
@@ -261,11 +252,11 @@ def means_by_turn(rows: Sequence[Row]) -> list[Row]:
     """Return the means after turns with 1,000 samples or more, as the authors scored them and as we do."""
     roles = {"network": "dense network", "bayes": "Bayes", "cnn": "CNN"}
     return [
-        row | {"scoring": scoring.title, "role": text}
-        for scoring in (SCORINGS[0], SCORINGS[-1])
+        row | {"scoring": title, "role": text}
+        for title in (THEIRS, OURS)
         for role, text in roles.items()
         for row in rows
-        if row.get("estimator") == getattr(scoring, role) and row["samples"] >= 1000
+        if row.get("estimator") == SCORINGS[title][role] and row["samples"] >= 1000
     ]
 
 
@@ -320,15 +311,10 @@ def strip(rows: Sequence[Row], scoring: str, metric: str) -> str:
 def verdicts_table(rows: Sequence[Row]) -> str:
     """Return the tables of the verdicts on all sentences by scoring, and of the leaders by turn."""
     found = [row for row in rows if row["of"] == "differences"]
-    lines = [
-        [one.figure, one.text, *(verdict(one, found, scoring.title) for scoring in SCORINGS)]
-        for one in SENTENCES
-    ]
-    first = SCORINGS[0].title
+    lines = [[one.figure, one.text, *(verdict(one, found, title) for title in SCORINGS)] for one in SENTENCES]
     leaders = [
-        [figure, metric.replace("_", " "), f"`{strip(found, first, metric)}`"]
+        [figure, metric.replace("_", " "), f"`{strip(found, THEIRS, metric)}`"]
         for figure, metric in enumerate(SCORED, 2)
     ]
-    table_of_leaders = markdown(["figure", "leads", f"{first}, turn 1 to {found[0]['turns']}"], leaders)
-    header = ["figure", "the paper says", *(scoring.title for scoring in SCORINGS)]
-    return f"{table_of_leaders}\n\n{markdown(header, lines)}"
+    table_of_leaders = markdown(["figure", "leads", f"{THEIRS}, turn 1 to {found[0]['turns']}"], leaders)
+    return f"{table_of_leaders}\n\n{markdown(['figure', 'the paper says', *SCORINGS], lines)}"
