@@ -104,13 +104,8 @@ CLAIMS = _load()
 # --- Measurements ---------------------------------------------------------------------------------------
 
 
-def measure_claims(claims: Sequence[PaperClaim], run: Run) -> list[Row]:
-    """Measure a row for each claim: our figure with its 95 % interval."""
-    return [measure_claim(claim, run) for claim in claims]
-
-
 def measure_claim(claim: PaperClaim, run: Run) -> Row:
-    """Measure the row of a claim."""
+    """Measure the row of a claim: our figure with its 95 % interval."""
     deals, more = None, Row()
     if claim.unit in TABLES:
         run.used(*claim.pair)
@@ -301,7 +296,7 @@ def claims_table(claims: Sequence[PaperClaim], rows: Sequence[Row]) -> str:
 
 def measure_of(experiment: str, run: Run) -> list[Row]:
     """Measure the claims of an experiment."""
-    return measure_claims(CLAIMS[experiment], run)
+    return [measure_claim(claim, run) for claim in CLAIMS[experiment]]
 
 
 def table_of(experiment: str, rows: Sequence[Row]) -> str:

@@ -441,7 +441,7 @@ def test_claim_differences_use_paired_intervals(monkeypatch, tmp_path):
         claims.PaperClaim("single", ("first", "c"), "", 0, 1),
         claims.PaperClaim("difference", ("first", "c"), "", 0, 1, minus=("second", "c")),
     ]
-    single, difference = claims.measure_claims(told, run)
+    single, difference = (claims.measure_claim(claim, run) for claim in told)
     low, high = played["first"].interval
     assert (single["games"], single["value"]) == (400, 50)
     assert (single["low"], single["high"]) == pytest.approx((100 * low, 100 * high), abs=1e-3)

@@ -147,7 +147,7 @@ def test_claims_on_leads_and_undercuts_are_of_three_and_two_matches(tmp_path):
     run = UnplayedRun(0, tmp_path)
     about = {"pair": ("a", "b"), "minus": ("b", "c"), "games": 20, "other_games": 10}
     told = [claims.PaperClaim("", paper="", unit=unit, **about) for unit in ("lead", "undercuts")]
-    rows = claims.measure_claims(told, run)
+    rows = [claims.measure_claim(claim, run) for claim in told]
     match, other, third, *of_knocks = run.matches.values()
     assert ["".join(one.bots) for one in run.matches.values()] == ["ab", "bc", "ac", "ab", "bc"]
     assert rows[0]["parts"] == [deal_counts(match), deal_counts(third, other)]
