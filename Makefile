@@ -22,7 +22,7 @@ help:
 	@echo "make test-long   the long tests: those that take seconds, train or start many processes"
 	@echo "make coverage    which lines and branches the tests run, kernels uncompiled"
 	@echo "make train   install what training needs into .venv, watch masked PPO learn for $(MINUTES) minutes"
-	@echo "make compatibility   the environments with the oldest supported frameworks; every script of examples/frameworks"
+	@echo "make compatibility   the environments with the oldest supported frameworks; every script of examples/frameworks; the suites for language models"
 	@echo "make bench   measure every speed figure of docs/speed.md, and those of other libraries"
 	@echo "make soak    checks that cover more the longer they run: make soak SCALE=10"
 	@echo "make mutants   small changes of one module that its tests miss: MODULE=... TESTS=... MINUTES=..."
@@ -119,6 +119,9 @@ compatibility:
 	.venv-oldest/bin/pytest tests/envs/test_aec.py tests/envs/test_aec_errors.py tests/envs/test_gin_rummy_v4.py tests/envs/test_gymnasium.py \
 		tests/game/test_rules.py
 	$(PYTHON) benchmarks/compatibility.py --seconds $(SECONDS_EACH)
+	$(PYTHON) -m venv .venv-suites
+	.venv-suites/bin/pip install --quiet pytest hypothesis . ./examples/language_models/openenv ./examples/language_models/verifiers
+	.venv-suites/bin/pytest tests/wrappers/test_language_model_suites.py
 
 # A warning is an error, and so is a link from page to page that leads nowhere.
 docs: install
