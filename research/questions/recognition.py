@@ -8,12 +8,11 @@ import numpy as np
 import torch
 
 from gin_env import agents
-from gin_env.agents.policies.candidate_network import CandidateScorer
-from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policies.improved_policy import ImprovedPolicyBot
 from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
 from gin_env.observations.memory import LAYOUT, NUM_MEMORY
+from gin_env.observations.views import PlayerView
 from research.reproduce.experiment import Run, match_row, more_than, named
 from research.reproduce.tables import Row
 
@@ -98,27 +97,19 @@ def recognised(samples: Sequence[np.ndarray], seed: int, epochs: int) -> float:
 REMEMBERS, CONTROL = "policy-memory", "policy"
 
 
-def in_first_hands(network: CandidateScorer) -> CandidateScorer:
-    """Return a copy without a memory: it plays every hand as `network` plays the first of a game."""
-    copied = CandidateScorer(network.hidden)
-    copied.match_values = network.match_values
-    with torch.no_grad():
-        for scores, plain in ((network.draws, copied.draws), (network.discards, copied.discards)):
-            weights = scores.state_dict()
-            plain.load_state_dict({name: weights[name] for name in plain.state_dict()})
-            if scores.memory is not None:
-                first, second, outputs = scores.memory(torch.zeros(1, NUM_MEMORY))
-                plain.row_first.bias.add_(first.flatten())
-                plain.row_second.bias.add_(second.flatten())
-                plain.outputs.weight.add_(outputs[0].T)
-    return copied.eval()
+class ForgetfulBot(ImprovedPolicyBot):
+    """Plays every hand as if it were the first of a game."""
+
+    def act(self, view: PlayerView) -> np.ndarray:
+        first_hands = PlayerView.of_array(view.array.copy())
+        for field in ("memory", "hand_number"):
+            first_hands.array["public"][field] = 0
+        return super().act(first_hands)
 
 
 def forgetful() -> ImprovedPolicyBot:
     """Return `policy-memory` in a game that always seems to begin."""
-    bot = ImprovedPolicyBot.with_memory()
-    bot.policy = CandidatePolicyBot(in_first_hands(bot.network))
-    return named(bot, f"{REMEMBERS} that forgets")
+    return named(ForgetfulBot.with_memory(), f"{REMEMBERS} that forgets")
 
 
 def measure_policy_memory(run: Run, opponents: Sequence[str], hidden: Sequence[str]) -> list[Row]:
@@ -131,12 +122,10 @@ def measure_policy_memory(run: Run, opponents: Sequence[str], hidden: Sequence[s
         match = run.match(REMEMBERS, opponent, 20_000)
         row = match_row(match)
         rows.append(row)
-        if opponent != CONTROL:
-            control = run.match(CONTROL, opponent, 20_000)
-            row |= more_than(match, control, "gain")
-            rows.append(match_row(control))
-        if opponent in hidden:
-            forgetting = run.match(blind, opponent, 20_000)
-            row |= more_than(match, forgetting)
-            rows.append(match_row(forgetting))
+        compared = ("gain", CONTROL, opponent != CONTROL), ("more", blind, opponent in hidden)
+        for name, other, plays in compared:
+            if plays:
+                plain = run.match(other, opponent, 20_000)
+                row |= more_than(match, plain, name)
+                rows.append(match_row(plain))
     return rows

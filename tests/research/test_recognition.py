@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 from unplayed_runs import UnplayedRun
 
 from gin_env import agents
-from gin_env.agents.policies.candidate_network import load_candidate_policy
 from gin_env.batch import Games
-from gin_env.observations.candidates import NUM_CONTEXT, NUM_FEATURES
 from gin_env.observations.memory import LAYOUT, NUM_MEMORY
 from research.questions import recognition
 from research.reproduce.by_id import find
@@ -82,24 +79,10 @@ def test_hidden_memory_is_that_of_a_first_hand():
     assert np.array_equal(bot.act(view), actions)
 
 
-def test_policy_in_first_hands_has_the_outputs_of_an_empty_memory():
-    network, _, _ = load_candidate_policy("policy-memory")
-    plain = recognition.in_first_hands(network)
-    assert not plain.reads_memory
-    assert plain.match_values
-    for num_rows in (2, 11):
-        rows, context = torch.rand(40, num_rows, NUM_FEATURES), torch.rand(40, NUM_CONTEXT)
-        possible = torch.ones(40, 2 * num_rows, dtype=torch.bool)
-        empty = torch.cat([context, torch.zeros(40, NUM_MEMORY)], dim=1)
-        for expected, found in zip(
-            network(rows, possible, empty), plain(rows, possible, context), strict=True
-        ):
-            torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
-
-
-def test_policy_in_first_hands_leaves_the_network_as_it_was():
-    network, _, _ = load_candidate_policy("policy-memory")
-    before = {name: weights.clone() for name, weights in network.state_dict().items()}
-    recognition.in_first_hands(network).discards.outputs.weight.data.zero_()
-    for name, weights in network.state_dict().items():
-        assert torch.equal(weights, before[name])
+def test_hiding_the_memory_leaves_the_view_as_it_was():
+    games = Games(4, episode="game")
+    games.start(seed=3)
+    view = games.views(games.everyone)
+    view.array["public"]["hand_number"] = 2
+    recognition.forgetful().act(view)
+    assert (view.array["public"]["hand_number"] == 2).all()
