@@ -19,9 +19,9 @@ from gin_env.agents.policies.candidate_network import load_candidate_policy
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.registry import BOTS
 from gin_env.support.plots import new_figure, save_figure
-from research.reproduce.charts import errors_of, grouped
+from research.reproduce.charts import errors_of
 from research.reproduce.experiment import Run, by_name, match_row
-from research.reproduce.tables import Row, by
+from research.reproduce.tables import Row, by, grouped
 
 HELD_OUT = tuple(BOTS.names(held_out=True))
 """Bots in no pool, league or choice of settings, as their declarations say."""

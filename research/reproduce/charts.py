@@ -11,7 +11,7 @@ import numpy as np
 
 from gin_env.support.plots import DASHES, GREY, PALETTE, new_figure, save_figure
 from research.reproduce.declared import Selection
-from research.reproduce.tables import Row, cell_text, interval_ends
+from research.reproduce.tables import Row, cell_text, grouped, interval_ends
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,11 +147,3 @@ def errors_of(rows: Sequence[Row], key: str) -> np.ndarray | None:
     if any(low is None for low, _ in ends):
         return None
     return np.abs(np.array(ends, float).T - [row[key] for row in rows])
-
-
-def grouped(rows: Sequence[Row], text: str) -> dict[str, list[Row]]:
-    """Return the rows by a format text."""
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(cell_text(text, [row]), []).append(row)
-    return groups

@@ -75,26 +75,28 @@ def pivot(
     sort : key of the lines' first rows, for lines in another order.
     across : key of rows, for columns in another order.
     """
-    keys = [cell for cell in lines.values() if not _is_of_all(cell)]
-    groups: dict[tuple[str, ...], list[Row]] = {}
-    heads: dict[tuple[str, ...], None] = {}
-    for row in rows:
-        groups.setdefault(tuple(cell_text(cell, [row]) for cell in keys), []).append(row)
-    for row in sorted(rows, key=across) if across else rows:
-        heads[_head(columns, row)] = None
+    groups = grouped(rows, *(cell for cell in lines.values() if not _is_of_all(cell)))
+    heads = grouped(sorted(rows, key=across) if across else rows, *columns)
     found = []
     for group in sorted(groups.values(), key=lambda group: sort(group[0]) if sort else 0):
         cells = [cell_text(cell, group) for cell in lines.values()]
+        of_heads = grouped(group, *columns)
         for head in heads:
-            here = [row for row in group if _head(columns, row) == head]
+            here = of_heads.get(head)
             cells += [cell_text(cell, here) if here else "" for cell in columns.values()]
         found.append(cells + [cell_text(cell, group) for cell in (end or {}).values()])
-    header = [*lines, *(one for head in heads for one in head), *(end or {})]
+    titles = (cell_text(title, some) for some in heads.values() for title in columns)
+    header = [*lines, *titles, *(end or {})]
     return markdown(header, found, align)
 
 
-def _head(columns: Columns, row: Row) -> tuple[str, ...]:
-    return tuple(cell_text(header, [row]) for header in columns)
+def grouped(rows: Iterable[Row], *cells: Cell) -> dict[Any, list[Row]]:
+    """Return the rows by the texts of cells: by the text itself for one cell, else by a tuple."""
+    groups: dict[Any, list[Row]] = {}
+    for row in rows:
+        texts = tuple(cell_text(cell, [row]) for cell in cells)
+        groups.setdefault(texts[0] if len(texts) == 1 else texts, []).append(row)
+    return groups
 
 
 def cell_text(cell: Cell, rows: list[Row]) -> str:
