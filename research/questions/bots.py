@@ -12,7 +12,7 @@ from gin_env.matches.intervals import wilson_interval
 from gin_env.matches.matches import MatchResult
 from gin_env.matches.tournaments import Rating, TournamentResult, draw_heat_map, play_tournament
 from research.reproduce.experiment import Run, deal_counts, match_row, percent
-from research.reproduce.tables import Row, markdown, widest
+from research.reproduce.tables import Row
 
 AUTHORS_PROGRAM = {"simple": "76.6 (74.6 to 78.4), 2,000 games", "policy-1": "36.8 (33.1 to 40.8), 600 games"}
 """Games that MARJJ's later public program wins in the challenge's own engine, in per cent."""
@@ -44,18 +44,19 @@ def measure_tournament(run: Run) -> list[Row]:
     return [match.as_dict() | {"deals": deal_counts(match)} | found for match in result.matches]
 
 
-def tournament_table(rows: Sequence[Row]) -> str:
-    """Return the table of the row's win rates against the column's bot, in per cent, by descending mean."""
+def both_sides(rows: Sequence[Row]) -> list[Row]:
+    """Return a row for each bot of each match, by the places of the bot and of its opponent."""
     result = tournament_of(rows)
-    order = result.standings()
-    rates, means = 100 * result.win_rates, 100 * result.mean_win_rates
-    lines = [
-        [f"`{result.bots[a]}`", f"{means[a]:.1f}", *(f"{rates[a, b]:.0f}" if a != b else "" for b in order)]
-        for a in order
-    ]
-    text = markdown(["bot", "mean", *(f"`{result.bots[bot]}`" for bot in order)], lines)
-    ends = [{"low": 100 * low, "high": 100 * high} for low, high in (row["interval"] for row in rows)]
-    return f"{text}\n\n{widest(ends)}"
+    places = {result.bots[index]: place for place, index in enumerate(result.standings())}
+    means = dict(zip(result.bots, 100 * result.mean_win_rates, strict=True))
+    sides = []
+    for row in rows:
+        (a, b), won, (low, high) = row["bots"], row["win_rate"], row["interval"]
+        for bot, opponent, *shares in ((a, b, won, low, high), (b, a, 1 - won, 1 - high, 1 - low)):
+            about = {"bot": bot, "mean": means[bot], "opponent": opponent, "place": places[opponent]}
+            figures = (100 * share for share in shares)
+            sides.append(about | dict(zip(("won", "low", "high"), figures, strict=True)))
+    return sorted(sides, key=lambda row: (places[row["bot"]], row["place"]))
 
 
 def tournament_of(rows: Sequence[Row]) -> TournamentResult:
