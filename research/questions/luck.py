@@ -119,13 +119,6 @@ def coverage_row(match: MatchResult, matches: int) -> Row:
     return about | {"hands": match.games // matches, "held": percent(float(held))}
 
 
-def rate_text(row: Row) -> str:
-    """Return the games won without luck with their interval, in per cent."""
-    name = "wins_without_luck"
-    value, low, high = (100 * row[key] for key in (name, f"{name}_low", f"{name}_high"))
-    return f"{value:.1f} ({low:.1f} to {high:.1f})"
-
-
 def by_the_usual_rules(row: Row) -> bool:
     """Return whether a page shows the row; the other presets are in the complete table."""
     return row.get("rules", USUAL) == USUAL

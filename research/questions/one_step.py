@@ -213,11 +213,6 @@ def _gain(chosen: int, won: np.ndarray, points: np.ndarray) -> Gain:
     return float(won[chosen].mean()), float(points[chosen].mean()), float(chosen != 0)
 
 
-def decisions_changed(row: Row) -> str:
-    """Return the share of decisions changed, in per cent."""
-    return f"{100 * row['changed']:.1f}"
-
-
 def is_main_variant(row: Row) -> bool:
     """Return whether the page shows a variant: the most worlds, or the true hands."""
     return row["belief"] == TRUE or (row["samples"], row["caution"]) == (WORLDS, max(CAUTIONS))

@@ -11,7 +11,8 @@ These signs before the format of a number show more than the number of the first
 - ``{won:range .1f}``: the median of all rows, the lowest and the highest: 53.6 (46.1 to 55.2);
 - ``{won:all .1f}``: the figures of all rows;
 - ``{won:list .1f}``: the figures of all rows, with their intervals;
-- ``{decisions:millions .1f}``: the figure in millions;
+- ``{decisions:millions .1f}``: the figure in millions, and ``percent`` a share in per cent; also with its
+  interval, ``{won:percent ~.1f}``;
 - ``{time:short}``: two digits below 10, otherwise a whole number.
 
 ``{#}`` is the number of rows of the line.
@@ -118,6 +119,7 @@ _SUMMARIES: dict[str, Callable[[list[Any]], Any]] = {
     "least": min,
     "most": max,
 }
+_SCALES = {"millions": 1e-6, "percent": 100}
 _OF_ALL = re.compile(rf"\{{#\}}|:({'|'.join(_SUMMARIES)}|each|range|all|list) ")
 
 
@@ -164,8 +166,9 @@ class _Figure:
         values = [one[key] for one in self.rows]
         if kind in _SUMMARIES:
             return f"{_SUMMARIES[kind](values):{number}}"
-        if kind == "millions":
-            return f"{row[key] / 1e6:{number}}"
+        if kind in _SCALES:
+            names = {key, f"{key}_low", f"{key}_high"} & set(row)
+            return format(_Figure([{name: _SCALES[kind] * row[name] for name in names}], key), number)
         if kind == "list":
             return ", ".join(interval(one, number, key) for one in self.rows)
         if kind == "range":

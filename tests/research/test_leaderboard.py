@@ -94,6 +94,12 @@ def test_time_has_two_digits_or_whole_microseconds(a_second, text):
     assert cell_text("{time:short}", [{"time": 1e6 / a_second}]) == text
 
 
+def test_share_is_shown_in_per_cent_with_its_interval():
+    row = {"won": 0.125, "won_low": 0.1, "won_high": 0.15, "changed": 0.5}
+    assert cell_text("{won:percent ~.1f}", [row]) == "12.5 (10.0 to 15.0)"
+    assert cell_text("{changed:percent .0f}", [row]) == "50"
+
+
 def test_rating_errors_are_stored_with_the_result():
     ratings = bots.tournament_of(tournament()).ratings
     assert [rating.deviation for rating in ratings] == [2.1, 2.0, 3.0]
