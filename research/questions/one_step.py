@@ -10,10 +10,9 @@ hands. It measures the worlds, the rollouts and the selection rule together.
 from __future__ import annotations
 
 import copy
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,6 @@ from gin_env.batch import Games
 from gin_env.game.rules import Rules
 from gin_env.game.state import STOCK_ONLY
 from gin_env.observations.views import PlayerView
-from gin_env.support.files import write_json
 from research.reproduce.experiment import Run, ratio_row
 from research.reproduce.tables import Row
 
@@ -61,19 +59,14 @@ SETTINGS: dict[str, dict[str, Any]] = {
 TRUE = "true hands"
 MEASURED = ("won", "points", "changed")
 """Means over all positions: probability of winning, points of the hand, share of decisions changed."""
-Gain = tuple[float, float, float]
-
-
-class Variant(NamedTuple):
-    """The settings of a decision: belief, number of worlds and caution."""
-
-    belief: str
-    samples: int
-    caution: float
-
-
-KNOWN = Variant(TRUE, HALF, 0.0)
-VARIANTS = [KNOWN, *(Variant(*each) for each in product(SETTINGS, COUNTS, CAUTIONS))]
+VARIANTS: list[Row] = [
+    {"belief": TRUE, "samples": HALF, "caution": 0.0},
+    *(
+        {"belief": belief, "samples": samples, "caution": caution}
+        for belief, samples, caution in product(SETTINGS, COUNTS, CAUTIONS)
+    ),
+]
+"""The settings of a decision: belief, number of worlds and caution."""
 
 
 def positions(opponent: Agent, policy: Agent, count: int, seed: int) -> np.ndarray:
@@ -113,29 +106,23 @@ def shuffle_stock(state: np.void, count: int, random: np.random.Generator) -> np
 
 def measure_one_step(run: Run) -> list[Row]:
     """Measure the gains against both opponents; a resumed run skips the blocks already measured."""
-    return [row for opponent in run.some(OPPONENTS, 1) for row in _measure(run, opponent)]
-
-
-def _measure(run: Run, opponent: str) -> list[Row]:
-    run.used("search", opponent)
-    trial, blocks, rows = Trial(opponent), [], []
-    variants = [variant._asdict() for variant in VARIANTS]
-    for number in range(run.size(POSITIONS // BLOCK, 2)):
-        path = run.folder / f"{opponent}-{number}.json"
-        if not path.exists():
-            size = run.size(BLOCK, 4)
+    rows: list[Row] = []
+    for opponent in run.some(OPPONENTS, 1):
+        run.used("search", opponent)
+        trial, size, blocks = Trial(opponent), run.size(BLOCK, 4), []
+        for number in range(run.size(POSITIONS // BLOCK, 2)):
             run.say(f"against {opponent}, positions {number * size:,} to {(number + 1) * size:,}")
-            write_json(path, trial.measure(size, run.seed + number))
-        blocks.append(json.loads(path.read_text()))
-        if blocks[-1]["variants"] != variants:
-            raise ValueError(f"{path} has other variants than this program: delete {run.folder}")
-    for index, about in enumerate(variants):
+            blocks.append(run.kept(f"{opponent}-{number}", trial.measure, size, run.seed + number))
+            if blocks[-1]["variants"] != VARIANTS:
+                raise ValueError(f"{run.folder} has other variants than this program: delete it")
+        num_positions = sum(block["positions"] for block in blocks)
         # The blocks are independent of each other, unlike the positions of one game.
-        means = np.array([block["means"][index] for block in blocks])
-        row = {"opponent": opponent, "positions": sum(block["positions"] for block in blocks)} | about
-        for name, each in zip(MEASURED, means.T, strict=True):
-            row |= ratio_row(each, digits=4, name=name)
-        rows.append(row)
+        means = np.array([block["means"] for block in blocks])
+        for index, variant in enumerate(VARIANTS):
+            row = {"opponent": opponent, "positions": num_positions} | variant
+            for place, name in enumerate(MEASURED):
+                row |= ratio_row(means[:, index, place], digits=4, name=name)
+            rows.append(row)
     return rows
 
 
@@ -154,40 +141,36 @@ class Trial:
 
     def measure(self, count: int, seed: int) -> dict[str, Any]:
         """Return the mean gain of each variant over the policy."""
-        found: dict[Variant, list[Gain]] = {variant: [] for variant in VARIANTS}
         states = positions(self.opponent, self.policy, count, seed)
-        for number, state in enumerate(states):
-            for variant, gain in self.gains(state, np.random.default_rng([seed, number])):
-                found[variant].append(gain)
-        # Positions without a choice have no gain, and count.
-        sums = [np.sum(np.reshape(gains, (-1, len(MEASURED))), axis=0) for gains in found.values()]
-        return {
-            "positions": len(states),
-            "variants": [variant._asdict() for variant in VARIANTS],
-            "means": [(total / len(states)).tolist() for total in sums],
-        }
+        gains = [
+            self.gains(state, np.random.default_rng([seed, number])) for number, state in enumerate(states)
+        ]
+        return {"positions": len(states), "variants": VARIANTS, "means": np.mean(gains, axis=0).tolist()}
 
-    def gains(self, state: np.void, random: np.random.Generator) -> Iterator[tuple[Variant, Gain]]:
-        """Yield each variant with its gain at one position; nothing if only one action is likely."""
+    def gains(self, state: np.void, random: np.random.Generator) -> np.ndarray:
+        """Return `MEASURED` of each variant at one position, float64 (len(VARIANTS), 3).
+
+        They are 0 if only one action is likely.
+        """
         view = view_of(state)
         tried = self.searcher.likeliest(view)[0]
         if len(tried) == 1:
-            return
+            return np.zeros((len(VARIANTS), len(MEASURED)))
         won, points = self.true_gains(state, tried, random)
         # For `TRUE`, one half of the futures selects the action, the other evaluates it.
         best = int(won[:, :HALF].mean(axis=1).argmax())
-        yield KNOWN, _gain(best, won[:, HALF:], points[:, HALF:])
-        for belief, bot in self.bots.items():
+        gains = [_gain(best, won[:, HALF:], points[:, HALF:])]
+        for bot in self.bots.values():
             models = bot.begin(view, copy.deepcopy(random))
             # Every part of the worlds has all models.
-            parts = (
+            parts = [
                 bot.gains_in_models(view, models, FIRST_ROUND, tried) for _ in range(WORLDS // FIRST_ROUND)
-            )
-            gains = np.concatenate(list(parts), axis=1)
+            ]
+            in_worlds = np.concatenate(parts, axis=1)
             for samples, caution in product(COUNTS, CAUTIONS):
-                mean, error = mean_and_error(gains[:, :samples])
-                surely = mean - caution * error
-                yield Variant(belief, samples, caution), _gain(int(surely.argmax()), won, points)
+                mean, error = mean_and_error(in_worlds[:, :samples])
+                gains.append(_gain(int((mean - caution * error).argmax()), won, points))
+        return np.array(gains)
 
     def true_gains(
         self, state: np.void, tried: np.ndarray, random: np.random.Generator
@@ -208,7 +191,7 @@ class Trial:
         return won - won[0], points - points[0]
 
 
-def _gain(chosen: int, won: np.ndarray, points: np.ndarray) -> Gain:
+def _gain(chosen: int, won: np.ndarray, points: np.ndarray) -> tuple[float, float, float]:
     """Return the chosen action's mean gain in win probability and points, and 1 if it is not the policy's."""
     return float(won[chosen].mean()), float(points[chosen].mean()), float(chosen != 0)
 

@@ -8,7 +8,6 @@ history, so it cannot represent every strategy.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -17,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gin_env.batch import Games
-from gin_env.support.files import write_json
 from research.reproduce.experiment import Run
 from research.reproduce.tables import Row, by
 from research.small_games import CFRPlus, GameTree, MagneticMirrorDescent, exploitability
@@ -60,11 +58,9 @@ def measure_small_gin(run: Run, cards: int, only: Sequence[str] = ()) -> list[Ro
     ]
     for name, method, seeds, goals in methods:
         for seed in run.some(seeds, 1):
-            file = run.folder / f"{name}, seed {seed}.json"
-            if not file.exists():
-                write_json(file, list(method(tree, seed, run.some(goals, 1))))
+            curve = run.kept(f"{name}, seed {seed}", list, method(tree, seed, run.some(goals, 1)))
             about = {"cards": cards, "method": name, "seed": seed}
-            for visited, seconds, value in json.loads(file.read_text()):
+            for visited, seconds, value in curve:
                 point = {"visited": visited, "seconds": round(seconds, 2), "exploitability": round(value, 5)}
                 rows.append(about | point)
             run.say(

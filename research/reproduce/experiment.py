@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from gin_env.matches.differences import win_rate_difference
 from gin_env.matches.intervals import deviations, mean_interval
 from gin_env.matches.match_log import MatchLog
 from gin_env.matches.matches import MatchResult, play_match
+from gin_env.support.files import write_json
 from research.reproduce.tables import Row
 
 QUICK_GAMES = 40
@@ -118,6 +120,13 @@ class Run:
             self.say(f"{names[0]} against {names[1]}, games {number * size:,} to {(number + 1) * size:,}")
             played.append(self.log.play(names, (bot, opponent), size, self.seed + number))
         return reduce(joined, played)
+
+    def kept(self, name: str, measure: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what `measure` returns for JSON; a resumed run reads it from the file of this name."""
+        path = self.folder / f"{name}.json"
+        if not path.exists():
+            write_json(path, measure(*arguments))
+        return json.loads(path.read_text())
 
     def checkout(self, repository: str, file: Path | str) -> Path:
         """Return the folder of a user's checkout of a repository.

@@ -101,7 +101,7 @@ def test_each_block_of_positions_has_its_own_seed(tmp_path, monkeypatch):
             pass
 
         def measure(self, count, seed):
-            variants = [variant._asdict() for variant in one_step.VARIANTS]
+            variants = one_step.VARIANTS
             return {"positions": count, "variants": variants, "means": [[seed] * 3] * len(variants)}
 
     monkeypatch.setattr(one_step, "Trial", SeedTrial)
@@ -142,5 +142,17 @@ def test_player_who_knows_all_cards_is_judged_by_other_futures(monkeypatch):
         return won, 2 * won
 
     monkeypatch.setattr(trial, "true_gains", true_gains)
-    variant, gain = next(trial.gains(state, np.random.default_rng(1)))
-    assert (variant, gain) == (one_step.KNOWN, (-3, -6, 1))
+    gain, *others = trial.gains(state, np.random.default_rng(1)).tolist()
+    assert (one_step.VARIANTS[0]["belief"], gain) == (one_step.TRUE, [-3, -6, 1])
+    assert len(others) == len(one_step.VARIANTS) - 1
+
+
+def test_positions_without_a_choice_count_without_a_gain(monkeypatch):
+    trial = Trial("simple")
+    monkeypatch.setattr(one_step, "positions", lambda *_: ["a choice", "no choice"])
+    gains = {"a choice": 6.0, "no choice": 0.0}
+    shape = len(one_step.VARIANTS), 3
+    monkeypatch.setattr(trial, "gains", lambda state, random: np.full(shape, gains[state]))
+    measured = trial.measure(2, 1)
+    assert measured["positions"] == 2
+    assert np.array_equal(measured["means"], np.full(shape, 3.0))
