@@ -10,21 +10,14 @@ counted too. ``tests/matches/test_intervals.py`` does the same with simulated ga
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gin_env.batch import Episode
-from gin_env.matches.intervals import (
-    Interval,
-    design_effect,
-    deviations,
-    mean_interval,
-    newcombe_interval,
-    wilson_interval,
-    win_rate_difference_interval,
-    win_rate_interval,
-)
+from gin_env.matches.differences import win_rate_difference
+from gin_env.matches.intervals import Interval, design_effect, newcombe_interval
 from gin_env.matches.matches import MatchResult
 from research.reproduce.experiment import Run, percent
 from research.reproduce.tables import Row
@@ -44,62 +37,53 @@ def measure_coverage(run: Run, win_rates: Sequence[Any], differences: Sequence[A
     def play(bot: str, opponent: str, episode: Episode, deals: int) -> MatchResult:
         return run.match(bot, opponent, 2 * deals * matches, fresh=True, episode=episode)
 
-    rows = [win_rate_row(play(*about), matches) for about in run.some(win_rates)]
-    for one, other, opponent, episode, deals in run.some(differences):
-        first, second = (play(bot, opponent, episode, deals) for bot in (one, other))
-        rows.append(difference_row(first, second, matches))
+    rows = [coverage_row(play(*about), matches) for about in run.some(win_rates)]
+    for bot, less, *about in run.some(differences):
+        rows.append(coverage_row(play(bot, *about), matches, play(less, *about)))
     return rows
 
 
-def win_rate_row(match: MatchResult, matches: int) -> Row:
-    """Return the row for the intervals of the win rate and of the points per hand."""
-    short = cut(match, matches)
-    paired = [win_rate_interval(*part) for part in short]
-    independent = [plain(part)[1] for part in short]
-    parts = [(part["points"][:, 0], part["hands"]) for part in np.split(match.each_deal(), matches)]
-    points = [mean_interval(own.sum() / hands.sum(), deviations(own, hands)) for own, hands in parts]
-    return row_of(match, None, match.win_rate, paired, independent) | {
-        "design_effect": round(design_effect(*match.wins_and_decided), 3),
-        "points_held": held("points", points, match.points_per_hand[0])["points_held"],
-    }
+def coverage_row(match: MatchResult, matches: int, less: MatchResult | None = None) -> Row:
+    """Return the row of a long match, cut into short ones, for the intervals of its win rate and its points.
 
-
-def difference_row(first: MatchResult, second: MatchResult, matches: int) -> Row:
-    """Return the row for the intervals of the difference of two bots' win rates on the same decks."""
-    short = list(zip(cut(first, matches), cut(second, matches), strict=True))
-    paired = [win_rate_difference_interval(one, other) for one, other in short]
-    independent = [newcombe_interval(plain(one), plain(other)) for one, other in short]
-    return row_of(first, second.bots[0], first.win_rate - second.win_rate, paired, independent)
-
-
-def row_of(
-    match: MatchResult,
-    less: str | None,
-    value: float,
-    paired: Sequence[Interval],
-    independent: Sequence[Interval],
-) -> Row:
-    """Return the part common to both kinds of rows; `less` is the bot whose win rate is subtracted."""
-    matches = len(paired)
+    With `less`, a match on the same decks, it is for the intervals of the difference of the win rates.
+    """
+    short, value = cut(match, matches), match.win_rate
+    effect = points_held = None
+    if less is None:
+        paired, independent = [one.interval for one in short], [one.wilson_interval() for one in short]
+        points = [one.points_intervals()[0] for one in short]
+        points_held = held("points", points, match.points_per_hand[0])["points_held"]
+        effect = round(design_effect(*match.wins_and_decided), 3)
+    else:
+        pairs = list(zip(short, cut(less, matches), strict=True))
+        paired = [win_rate_difference(*pair).interval for pair in pairs]
+        independent = [
+            newcombe_interval(*((one.win_rate, one.wilson_interval()) for one in pair)) for pair in pairs
+        ]
+        value -= less.win_rate
     return (
-        {"bot": match.bots[0], "less": less, "opponent": match.bots[1], "games": match.games // matches}
-        | {"episode": match.episode, "matches": matches, "value": percent(value)}
-        | {"design_effect": None, "points_held": None}
+        {"bot": match.bots[0], "less": less and less.bots[0], "opponent": match.bots[1]}
+        | {"games": short[0].games, "episode": match.episode, "matches": matches, "value": percent(value)}
+        | {"design_effect": effect, "points_held": points_held}
         | held("paired", paired, value)
         | held("independent", independent, value)
     )
 
 
-def cut(match: MatchResult, matches: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return, for each short match, the games won by bot a and the games decided in each deal."""
-    wins, decided = match.wins_and_decided
-    return list(zip(np.split(wins, matches), np.split(decided, matches), strict=True))
-
-
-def plain(of_match: tuple[np.ndarray, np.ndarray]) -> tuple[float, Interval]:
-    """Return the win rate and its interval, as if all games were independent."""
-    wins, decided = (float(games.sum()) for games in of_match)
-    return wins / decided, wilson_interval(wins / decided, decided)
+def cut(match: MatchResult, matches: int) -> list[MatchResult]:
+    """Return a long match as short ones."""
+    return [
+        replace(
+            match,
+            games=match.games // matches,
+            deals=deals,
+            hands=int(deals["hands"].sum()),
+            wins=tuple(deals["wins"].sum(axis=0).tolist()),
+            points=tuple(deals["points"].sum(axis=0).tolist()),
+        )
+        for deals in np.split(match.each_deal(), matches)
+    ]
 
 
 def held(kind: str, found: Sequence[Interval], value: float) -> Row:

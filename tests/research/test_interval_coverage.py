@@ -20,13 +20,13 @@ def test_coverage_is_counted_in_real_matches():
         "paired_half_width": 11.25,
     }
     match = play_match("random-discard", "simple", 200, seed=1, episode="hand")
-    row = interval_coverage.win_rate_row(match, 5)
+    row = interval_coverage.coverage_row(match, 5)
     parts = zip(*(np.split(games, 5) for games in match.wins_and_decided), strict=True)
     found = [win_rate_interval(*part, 0.95) for part in parts]
     assert row.items() >= interval_coverage.held("paired", found, match.win_rate).items()
     assert row["independent_half_width"] > row["paired_half_width"]
     other = play_match("simple", "simple", 200, seed=1, episode="hand")
-    difference = interval_coverage.difference_row(match, other, 5)
+    difference = interval_coverage.coverage_row(match, 5, other)
     assert difference["value"] == pytest.approx(100 * (match.win_rate - other.win_rate), abs=0.001)
     rate, less = find("interval-coverage").table([row, difference]).splitlines()[2:]
     assert rate.startswith("| `random-discard` against `simple` | 40 hands |")
