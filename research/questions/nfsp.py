@@ -47,14 +47,13 @@ class FictitiousPlay:
     decisions : number of decisions so far with more than one legal action.
     """
 
-    def __init__(self, rules: Rules, seed: int, hidden: int = 64) -> None:
+    def __init__(self, rules: Rules, seed: int) -> None:
         torch.manual_seed(seed)
         self.random, self.seed = np.random.default_rng(seed), seed
-        self.policy, self.values = CandidateScorer(hidden), CandidateScorer(hidden)
+        self.policy, self.values = CandidateScorer(), CandidateScorer()
         self.target = copy.deepcopy(self.values)
-        self.optimizers = [
-            torch.optim.Adam(network.parameters(), LEARNING_RATE) for network in (self.policy, self.values)
-        ]
+        learned = [*self.policy.parameters(), *self.values.parameters()]
+        self.optimizer = torch.optim.Adam(learned, LEARNING_RATE)
         self.games, self.sampled = Games(NUM_GAMES, rules), Games(MINIBATCH, rules)
         self.started = self.decisions = self.updates = 0
         self.responding = np.zeros((NUM_GAMES, 2), np.bool_)
@@ -145,13 +144,15 @@ class FictitiousPlay:
         some, imitated = (self.random.integers(number, size=MINIBATCH) for number in filled)
         logits = self.policy.action_logits(*self._inputs(self.imitated[imitated]))[0]
         chosen = torch.from_numpy(self.imitated_actions[imitated])
-        self._descend(0, cross_entropy(logits, chosen))
         with torch.no_grad():
             best = self.target.action_logits(*self._inputs(self.after[some]))[0].max(dim=1).values
             best[torch.from_numpy(self.over[some])] = 0
         values = self.values.action_logits(*self._inputs(self.before[some]))[0]
         found = values.gather(1, torch.from_numpy(self.actions[some])[:, None])[:, 0]
-        self._descend(1, smooth_l1_loss(found, torch.from_numpy(self.rewards[some]) + best))
+        loss = smooth_l1_loss(found, torch.from_numpy(self.rewards[some]) + best)
+        self.optimizer.zero_grad()
+        (loss + cross_entropy(logits, chosen)).backward()
+        self.optimizer.step()
         self.updates += 1
         if self.updates % TARGET_UPDATES == 0:
             self.target.load_state_dict(self.values.state_dict())
@@ -159,8 +160,3 @@ class FictitiousPlay:
     def _inputs(self, states: np.ndarray) -> list[torch.Tensor]:
         self.sampled.state[:] = states
         return [torch.from_numpy(array) for array in self.sampled.candidates(self.sampled.everyone)]
-
-    def _descend(self, which: int, loss: torch.Tensor) -> None:
-        self.optimizers[which].zero_grad()
-        loss.backward()
-        self.optimizers[which].step()
