@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from gin_env import agents
-from gin_env.agents.search.small_networks import HandShapes, packaged_networks
 from gin_env.estimators.public_history import known_cards
 from gin_env.game.cards import card_columns
 from gin_env.game.melds import deadwood
@@ -40,10 +39,10 @@ def measure_beliefs(
 ) -> list[Row]:
     """Measure every belief in the same positions of `policy-1` against each opponent.
 
-    `beliefs` are the settings of `make_belief` by name.
+    `beliefs` are the settings of `WholeHands` by name.
     """
     policy = agents.make("policy-1")
-    made = {name: make_belief(**settings) for name, settings in beliefs.items()}
+    made = {name: WholeHands("policy-1", **settings) for name, settings in beliefs.items()}
     rows = []
     for opponent in run.some(opponents, 1):
         run.used("policy-1", opponent)
@@ -64,12 +63,6 @@ def measure_beliefs(
                 row |= ratio_row(values, digits=4, name=key)
             rows.append(row | {"a_second": round(len(states) * len(drawn[0]) / seconds)})
     return [*rows, _speed(views, run)]
-
-
-def make_belief(shapes: str | None = None, **settings: Any) -> WholeHands:
-    """Return a belief that models `policy-1`; `shapes` is the bot whose shapes of hands weigh its worlds."""
-    weights = None if shapes is None else HandShapes(packaged_networks()[shapes])
-    return WholeHands("policy-1", shapes=weights, **settings)
 
 
 def _speed(views: Sequence[PlayerView], run: Run) -> Row:

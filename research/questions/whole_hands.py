@@ -22,7 +22,7 @@ from gin_env.agents.policies.candidate_network import (
 )
 from gin_env.agents.search.belief import Belief, Worlds, without_padding
 from gin_env.agents.search.best_response import log_likelihoods
-from gin_env.agents.search.small_networks import HandShapes
+from gin_env.agents.search.small_networks import HandShapes, packaged_networks
 from gin_env.estimators.base import Estimator
 from gin_env.game.cards import NUM_CARDS, card_bit
 from gin_env.game.streams import below, mix, unit
@@ -61,7 +61,7 @@ class WholeHands(Belief):
         to 1; the logarithms of both are added with these weights. With 0 only the estimator counts, and no
         steps are made.
     chains : number of parallel chains.
-    shapes : weighs the estimator's worlds by the shape of the opponent's hand; only with ``trust=0``.
+    shapes : the bot whose shapes of hands weigh the estimator's worlds; only with ``trust=0``.
     """
 
     def __init__(
@@ -70,9 +70,9 @@ class WholeHands(Belief):
         estimator: str | Estimator = "suit-equivariant",
         trust: float = 1.0,
         chains: int = 64,
-        shapes: HandShapes | None = None,
+        shapes: str | None = None,
     ) -> None:
-        super().__init__(estimator, shapes)
+        super().__init__(estimator, HandShapes(packaged_networks()[shapes]) if shapes else None)
         self.trust = check_number("trust", trust, 0, 1)
         network = model if isinstance(model, CandidateScorer) else find_policy_of_games(model)
         check_no_memory(network)
@@ -115,8 +115,8 @@ class Chains(Worlds):
     ) -> None:
         super().__init__(belief, view, num_chains, random)
         self._model = belief
-        self._logarithm: np.ndarray | None = None
-        """Of each world's probability, up to a constant; None before the first step."""
+        self._logarithm = self._chances(self._held, self._stock)
+        """Of each world's probability, up to a constant."""
 
     def next_worlds(self) -> np.ndarray:
         """Return the worlds after `WARM_UP` steps or `APART` more: `STATE` records (chains,)."""
@@ -128,8 +128,6 @@ class Chains(Worlds):
         """Propose a change to each chain, `steps` times."""
         correction = np.empty(len(self._held))
         for _ in range(steps):
-            if self._logarithm is None:
-                self._logarithm = self._chances(self._held, self._stock)
             held, stock = self._held.copy(), self._stock.copy()
             propose_changes(self._past, self._hand_size, self._odds, self._key(), held, stock, correction)
             then = self._chances(held, stock)

@@ -16,7 +16,6 @@ from gin_env import cards  # noqa: E402
 from gin_env.agents.policies.candidate_network import CandidateScorer  # noqa: E402
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
 from gin_env.agents.search.best_response import MISTAKES  # noqa: E402
-from gin_env.agents.search.small_networks import HandShapes, packaged_networks  # noqa: E402
 from gin_env.batch import Games  # noqa: E402
 from gin_env.game.rules import Rules  # noqa: E402
 from research.questions.whole_hands import Chains, WholeHands  # noqa: E402
@@ -122,11 +121,9 @@ def test_worlds_are_sampled_in_proportion_to_their_likelihood(unequal, trust):
         ({"trust": 1.5}, ValueError, "trust"),
         ({"chains": 0}, ValueError, "chains"),
         ({"model": "nowhere.safetensors"}, FileNotFoundError, "nowhere"),
-        ({"trust": 0.5, "shapes": True}, ValueError, "trust must be 0"),
+        ({"trust": 0.5, "shapes": "policy"}, ValueError, "trust must be 0"),
     ],
 )
 def test_invalid_settings_raise(settings, error, message):
-    if "shapes" in settings:
-        settings = settings | {"shapes": HandShapes(packaged_networks()["policy"])}
     with pytest.raises(error, match=message):
         WholeHands(**settings)
