@@ -33,8 +33,7 @@ def read_generations(
     """
     from gin_env.training.generations import loop
 
-    full, quick = loop.LoopSettings(), {"hands": 64, "hands_per_part": 64, "games": 20}
-    sizes: dict[str, Any] = {name: run.size(getattr(full, name), size) for name, size in quick.items()}
+    sizes: dict[str, Any] = {"hands": 64, "hands_per_part": 64, "games": 20} if run.quick else {}
     settings = loop.LoopSettings(pool=pool, knock=knock, seed=seed, **sizes)
     for generation in loop.run(folder, last, settings, workers=1):
         run.say(f"{folder.name}: generation {generation.number}, kept: {generation.kept}")

@@ -51,8 +51,10 @@ def train(run: Run, example: str, name: str, arguments: Sequence[str]) -> tuple[
     folder = run.folder / name
     done = run.folder / f"{name}.done"
     if not done.exists():
-        resume = ["--resume"] if folder.exists() and any(folder.iterdir()) else []
-        command = [sys.executable, str(EXAMPLES / example), "--run", str(folder), *arguments, *resume]
+        command = [sys.executable, str(EXAMPLES / example), "--run", str(folder), *arguments]
+        command += NO_EVALUATIONS[example]
+        if folder.exists() and any(folder.iterdir()):
+            command.append("--resume")
         run.say(" ".join(command))
         subprocess.run(command, check=True)
         done.touch()
@@ -84,7 +86,7 @@ def measure_changed(
     for (number, (variant, changed)), seed in product(
         run.some(list(enumerate(variants.items()))), run.some(SEEDS, 1)
     ):
-        arguments = ["--seed", str(seed), *budget, *NO_EVALUATIONS[example], *changed]
+        arguments = ["--seed", str(seed), *budget, *changed]
         policy, last = train(run, example, f"{number}-seed-{seed}", arguments)
         about = {"variant": variant, "arguments": list(changed), "seed": seed}
         rows += play(run, policy, OPPONENTS, 2000, about | {"decisions": int(last["decisions"])})
@@ -97,10 +99,8 @@ def measure_growth(run: Run, budgets: Sequence[int], opponents: Sequence[str]) -
     for budget in [2000] if run.quick else budgets:
         changed = LONG_ARGUMENTS if budget >= LONG else ()
         for seed in run.some(SEEDS[:1] if budget >= LONG else SEEDS):
-            arguments = ["--total-timesteps", str(budget), "--seed", str(seed), "--workers", "2"]
-            policy, last = train(
-                run, "ppo.py", f"{budget}-seed-{seed}", [*arguments, *NO_EVALUATIONS["ppo.py"], *changed]
-            )
+            arguments = ["--total-timesteps", str(budget), "--seed", str(seed), "--workers", "2", *changed]
+            policy, last = train(run, "ppo.py", f"{budget}-seed-{seed}", arguments)
             about = {"budget": budget, "arguments": list(changed), "seed": seed, "cores": 2}
             about |= {"decisions": int(last["decisions"]), "minutes": last["minutes"]}
             rows += play(run, policy, opponents, 10_000, about)

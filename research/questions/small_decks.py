@@ -10,7 +10,6 @@ the bot lets them reach.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,7 @@ import numpy as np
 from gin_env import agents
 from gin_env.agents import Agent
 from gin_env.game.rules import Rules
-from research.reproduce.experiment import Run
+from research.reproduce.experiment import Run, named
 from research.reproduce.tables import Row
 from research.small_games import expected_value, exploitability
 from research.small_games.best_response import local_best_response
@@ -93,14 +92,12 @@ def train_learner(run: Run, bot: str, rules: Rules) -> Agent:
     from gin_env.training.learner import Learner
     from research.questions.learner_variants import learn
 
-    decisions = run.size(DECISIONS, 2000)
-    settings = settings_against(bot, Path("unused"), total_timesteps=decisions, seed=run.seed + 1, workers=1)
-    settings = replace(settings, num_envs=256, num_minibatches=16, ent_coef=0.01, match_reward=False)
-    settings.rules = (rules.text,)
+    settings = settings_against(
+        bot, Path("unused"), total_timesteps=run.size(DECISIONS, 2000), seed=run.seed + 1, workers=1,
+        num_envs=256, num_minibatches=16, ent_coef=0.01, match_reward=False, rules=(rules.text,),
+    )  # fmt: skip
     learner, _ = learn(Learner, settings)
-    trained = CandidatePolicyBot(learner.network.eval())
-    trained.name = f"learner against {bot}"
-    return trained
+    return named(CandidatePolicyBot(learner.network.eval()), f"learner against {bot}")
 
 
 def search_response(run: Run, bot: str) -> Agent:
