@@ -53,7 +53,7 @@ def _experiment(package: str, name: str, declared: dict[str, Any], shown: dict[s
         own["measure"] = partial(own["measure"], **declared["arguments"])
     if matches := _part(declared, Matches):
         games = own.get("games", Experiment.games)
-        own["measure"] = partial(Matches(**matches).measure, games, own.get("makes", dict))
+        own["measure"] = partial(Matches(**matches).measure, games, own.get("makes", Experiment.makes))
     if "table" not in declared:
         tables = shown.get("tables") or [_part(shown, Table)]
         own["table"] = partial(show, package, [Table(**one) for one in tables])

@@ -38,13 +38,10 @@ class Matches:
         pairs = product(bots, self.opponents)
         rows = [bot | {"opponent": opponent} for bot, opponent in pairs if bot["bot"] != opponent]
         if not isinstance(self.matches, Mapping):
-            return [*rows, *(filled(one, values) for one in self.matches for values in self.combinations())]
+            keyed = [dict(zip(self.each, values, strict=True)) for values in product(*self.each.values())]
+            return [*rows, *(filled(one, values) for one in self.matches for values in keyed)]
         each = self.matches.items()
         return rows + [{"label": label, "bot": bot, "opponent": opponent} for label, (bot, opponent) in each]
-
-    def combinations(self) -> list[Row]:
-        """Return the combinations of the values of `each`."""
-        return [dict(zip(self.each, values, strict=True)) for values in product(*self.each.values())]
 
     def measure(self, games: int, makes: Callable[[], Mapping[str, Agent]], run: Run) -> list[Row]:
         """Play the matches, of `games` games if they have no other number; `makes` is the experiment's."""

@@ -284,7 +284,7 @@ class Experiment:
     """Extra of the package that it needs; empty for none. Networks need PyTorch, which is in ``train``."""
     authors: str = ""
     """Repository of a paper's authors that it reads; running it needs a checkout (``--authors``)."""
-    makes: Callable[[], Mapping[str, Agent]] | None = None
+    makes: Callable[[], Mapping[str, Agent]] = dict
     """Returns the bots that it makes of parameters alone, by name. ``--check`` makes them again; bots that it
     trains cannot be compared."""
     parts: tuple[str, ...] = ()

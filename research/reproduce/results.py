@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.agents import Agent
 from gin_env.batch import Games
 from gin_env.matches.provenance import describe_bot
 from gin_env.support.atomic import write_text
@@ -86,13 +85,9 @@ class Result:
         sample = f"{self.command}: {self.games:,} games a match" if self.games else self.command
         return origin_line(sample, self.seed, self.version)
 
-    def changes(self, experiment: Experiment | None = None) -> list[str]:
-        """Return what has changed in the bots and estimators since, one line for each difference.
-
-        With its `experiment`, bots that this makes of parameters alone are compared too.
-        """
-        made = made_by(experiment)
-        lines = []
+    def changes(self, experiment: Experiment) -> list[str]:
+        """Return what has changed in the bots and estimators since, one line for each difference."""
+        made, lines = experiment.makes(), []
         for one in [*self.bots, *self.estimators]:
             if "made_by" in one:
                 lines += changes(one, made.get(one["bot"]))
@@ -100,9 +95,9 @@ class Result:
                 lines += _changes(json.dumps(one))
         return lines
 
-    def not_compared(self, experiment: Experiment | None = None) -> list[str]:
+    def not_compared(self, experiment: Experiment) -> list[str]:
         """Return what `changes` cannot see, in words."""
-        made = made_by(experiment)
+        made = experiment.makes()
         hidden = [not_compared(one, made.get(one["bot"])) for one in self.bots]
         return list(dict.fromkeys(one for one in hidden if one is not None))
 
@@ -111,11 +106,6 @@ class Result:
 def _changes(description: str) -> list[str]:
     """Compare each distinct description, as JSON, only once."""
     return changes(json.loads(description))
-
-
-def made_by(experiment: Experiment | None) -> Mapping[str, Agent]:
-    """Return the bots that an experiment makes of parameters alone, by name."""
-    return experiment.makes() if experiment is not None and experiment.makes is not None else {}
 
 
 def path_of(folder: Path, experiment: str) -> Path:
@@ -235,9 +225,7 @@ def stale_results(
     Decks are not compared for results that are already marked as stale.
     """
     found = {}
-    for name in stored(folder):
-        if name not in experiments:
-            continue
+    for name in filter(experiments.__contains__, stored(folder)):
         result = load(folder, name)
         if progress is not None:
             progress(name)

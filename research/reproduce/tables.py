@@ -5,7 +5,7 @@ These signs before the format of a number show more than the number of the first
 
 - ``{won:~.2f}``: the figure with its interval, 52.72 (52.03 to 53.41); see `interval`;
 - ``{won:±.2f}``: the figure and half the width of its interval, 52.72 ± 0.69;
-- ``{won:mean .1f}``, ``median``, ``least``, ``most``: of all rows of the line that have one; ``exact`` is a
+- ``{won:mean .1f}``, ``median``, ``most``: of all rows of the line that have one; ``exact`` is a
   mean without rounding errors, so that halves of a tenth are rounded to even;
 - ``{won:each .1f}``: the mean of all rows, and each row's number in brackets;
 - ``{won:range .1f}``: the median of all rows, the lowest and the highest: 53.6 (46.1 to 55.2);
@@ -116,7 +116,6 @@ _SUMMARIES: dict[str, Callable[[list[Any]], Any]] = {
     "mean": np.mean,
     "exact": mean,
     "median": median,
-    "least": min,
     "most": max,
 }
 _SCALES = {"millions": 1e-6, "percent": 100}
@@ -157,7 +156,9 @@ class _Figure:
         if spec.startswith("~"):
             return interval(row, spec[1:], key)
         if spec.startswith("±"):
-            return f"{row[key]:{spec[1:]}} ± {half_width(row, key):{spec[1:].removeprefix('+')}}"
+            low, high = interval_ends(row, key)
+            half = "" if low is None else f" ± {(high - low) / 2:{spec[1:].removeprefix('+')}}"
+            return f"{row[key]:{spec[1:]}}{half}"
         if spec == "short":
             return f"{row[key]:.2g}" if row[key] < 10 else f"{row[key]:,.0f}"
         kind, space, number = spec.partition(" ")
@@ -200,16 +201,10 @@ def interval(row: Row, digits: str = ".2f", key: str = "won") -> str:
     return f"{row[key]:{digits}} ({low:{digits}} to {high:{digits}})"
 
 
-def interval_ends(row: Row, key: str = "won") -> tuple[float | None, float | None]:
+def interval_ends(row: Row, key: str = "won") -> tuple[Any, Any]:
     """Return the ends of a figure's interval; None without one."""
     prefix = f"{key}_" if f"{key}_low" in row else ""
     return row.get(f"{prefix}low"), row.get(f"{prefix}high")
-
-
-def half_width(row: Row, name: str = "") -> float:
-    """Return half of the width of an interval with `interval_ends`."""
-    prefix = f"{name}_" if f"{name}_low" in row else ""
-    return float(row[f"{prefix}high"] - row[f"{prefix}low"]) / 2
 
 
 def widest(rows: Iterable[Row], *keys: str) -> str:

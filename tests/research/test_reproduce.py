@@ -212,7 +212,7 @@ def test_bots_of_published_results_still_decide_the_same(name):
 def test_changed_bot_marks_its_result(tmp_path):
     result = load(RESULTS, "truong2021/late-knock")
     changed = [result.bots[0] | {"decisions": "0"}, *result.bots[1:]]
-    (line,) = replace(result, bots=changed).changes()
+    (line,) = replace(result, bots=changed).changes(find(result.id))
     assert line.startswith("late-knock-paper: different decisions now")
 
 
@@ -630,11 +630,11 @@ def test_bots_made_of_parameters_alone_are_compared(tmp_path):
     (line,) = replace(result, bots=changed).changes(experiment)
     assert line.startswith("a Tonic of its own: different decisions now")
     changed = [one | {"decisions": "0"} if one["bot"] == "tonic" else one for one in result.bots]
-    (line,) = replace(result, bots=changed).changes()
+    (line,) = replace(result, bots=changed).changes(experiment)
     assert line.startswith("tonic: different decisions now")
 
 
-@pytest.mark.parametrize("name", [name for name, one in EXPERIMENTS.items() if one.makes])
+@pytest.mark.parametrize("name", [name for name, one in EXPERIMENTS.items() if one.makes is not dict])
 def test_made_bots_have_the_names_in_the_result(name):
     result, made = load(RESULTS, name), EXPERIMENTS[name].makes()
     stored_names = {one["bot"] for one in result.bots if "made_by" in one}
