@@ -57,9 +57,10 @@ def coverage_row(match: MatchResult, matches: int, less: MatchResult | None = No
         effect = round(design_effect(*match.wins_and_decided), 3)
     else:
         pairs = list(zip(short, cut(less, matches), strict=True))
-        paired = [win_rate_difference(*pair).interval for pair in pairs]
+        paired = [win_rate_difference(a, b).interval for a, b in pairs]
         independent = [
-            newcombe_interval(*((one.win_rate, one.wilson_interval()) for one in pair)) for pair in pairs
+            newcombe_interval((a.win_rate, a.wilson_interval()), (b.win_rate, b.wilson_interval()))
+            for a, b in pairs
         ]
         value -= less.win_rate
     return (
