@@ -43,7 +43,7 @@ def read(file: Path) -> list[Experiment]:
 
 
 def _experiment(package: str, name: str, declared: dict[str, Any], shown: dict[str, Any]) -> Experiment:
-    own = _part(declared, Experiment)
+    own: dict[str, Any] = {"measure": None} | _part(declared, Experiment)
     own |= {key: function(package, declared[key]) for key in _FUNCTIONS if key in declared}
     if "makes" in declared:
         own["makes"] = partial(made_bots, package, declared["makes"])
@@ -57,7 +57,7 @@ def _experiment(package: str, name: str, declared: dict[str, Any], shown: dict[s
     if "table" not in declared:
         tables = shown.get("tables") or [_part(shown, Table)]
         own["table"] = partial(show, package, [Table(**one) for one in tables])
-    return Experiment(name, **({"measure": None} | own))
+    return Experiment(name, **own)
 
 
 def _picture(package: str, declared: Any) -> Callable[..., None]:
