@@ -20,7 +20,7 @@ from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.registry import BOTS
 from gin_env.support.plots import new_figure, save_figure
 from research.reproduce.charts import errors_of
-from research.reproduce.experiment import Run, by_name, match_row
+from research.reproduce.experiment import Run, match_row
 from research.reproduce.tables import Row, by, grouped
 
 HELD_OUT = tuple(BOTS.names(held_out=True))
@@ -152,7 +152,7 @@ def held_out(row: Row) -> str:
 def without_scores() -> dict[str, Agent]:
     """Return `policy-1` without the score as an input."""
     network = load_candidate_policy("policy-1")[0]
-    return by_name([CandidatePolicyBot(network, name="policy-1 that sees no score", episode="hand")])
+    return {"policy-1 that sees no score": CandidatePolicyBot(network, episode="hand")}
 
 
 def over_one_worker(rows: Sequence[Row]) -> list[Row]:

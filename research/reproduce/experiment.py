@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
@@ -156,11 +156,6 @@ def named(bot: NamedAgent, name: str) -> NamedAgent:
     """Give a bot that an experiment made its name, and return it."""
     bot.name = name
     return bot
-
-
-def by_name(bots: Iterable[NamedAgent]) -> dict[str, NamedAgent]:
-    """Return bots by their names."""
-    return {bot.name: bot for bot in bots}
 
 
 def match_row(match: MatchResult, **more: Any) -> Row:

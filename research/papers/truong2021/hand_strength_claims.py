@@ -17,8 +17,7 @@ import numpy as np
 
 from research.papers.truong2021.hand_strength_figures import SCORES
 from research.papers.truong2021.paper import COMPARISONS, TABLE, Comparison
-from research.reproduce.charts import grouped
-from research.reproduce.tables import Row, interval, markdown
+from research.reproduce.tables import Row, grouped, interval, markdown
 from research.reproduce.verdicts import MARGIN, OURS, Claim, marked
 
 SIGNIFICANT = 0.05
