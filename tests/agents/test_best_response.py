@@ -16,7 +16,7 @@ from gin_env import agents, cards
 from gin_env.agents.search.best_response import MISTAKES, BestResponseBot, WeightedWorlds
 from gin_env.agents.search.rollouts import RolloutPlayers
 from gin_env.batch import Games
-from gin_env.game.actions import DRAW_UPCARD, PASS
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, PASS
 from gin_env.game.rules import MAX_TURNS, Rules
 from gin_env.observations.views import PlayerView
 
@@ -54,10 +54,10 @@ def test_worlds_agree_with_what_the_player_sees():
 
 
 def test_likelihood_counts_the_acts_that_the_bot_would_not_do():
-    """A bot that takes everything has passed once: a mistake in every world, with two possible actions."""
+    """A bot that takes everything and discards its lowest card has passed, then discarded its highest."""
     bot = BestResponseBot("simple", 16)
     bot.bot = TakesEverything()
-    games = Games(1)
+    games = Games(1, Rules(knock_limit=0))
     games.start(games.everyone, np.full(1, 9, np.uint64), np.zeros(1, np.uint64))
     games.play(games.everyone, np.array([PASS]))
     chains = worlds_of(bot, games.views(games.everyone), np.random.default_rng(1))
@@ -65,6 +65,12 @@ def test_likelihood_counts_the_acts_that_the_bot_would_not_do():
     assert values == pytest.approx(np.full(len(values), np.log(MISTAKES / 2)))
     chains.bot = agents.make("random")
     assert len(set(chains.log_likelihoods().round(6))) == 2  # it passes at random
+    for action in (PASS, DRAW_STOCK):
+        games.play(games.everyone, np.array([action]))
+    highest = cards.cards_of(int(games.state["private"]["hand"][0, games.to_move()[0]]))[-1]
+    games.play(games.everyone, np.array([highest]))
+    values = worlds_of(bot, games.views(games.everyone), np.random.default_rng(1)).log_likelihoods()
+    assert values == pytest.approx(np.full(len(values), np.log(MISTAKES / 2 * MISTAKES / 11)))
 
 
 def test_belief_prefers_worlds_in_which_the_bot_acts_so():
