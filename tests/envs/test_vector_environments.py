@@ -316,18 +316,20 @@ def test_next_step_and_same_step_show_the_same_episodes(illegal_action):
     assert ended > 5
 
 
-def test_disabled_autoreset_waits_for_reset():
+def test_disabled_autoreset_waits_for_reset_of_each_finished_game():
     env = GinRummyVectorEnv(3, KnocksImmediately(), IMMEDIATE, autoreset_mode=AutoresetMode.DISABLED)
     _, infos = env.reset(seed=1)
     over = np.zeros(3, bool)
     while not over.any():
         observation, _, over, _, infos = env.step(first_legal(infos["action_mask"]))
-    before = observation["observation"].copy()
-    with pytest.raises(RuntimeError, match=r"games are over; call reset\(options=\{'reset_mask'"):
-        env.step(np.zeros(3, np.int64))
-    observation, infos = env.reset(options={"reset_mask": over})
+    assert over.all()
+    for game in range(3):
+        with pytest.raises(RuntimeError, match=f"^{3 - game} games are over; call reset.*'reset_mask'"):
+            env.step(np.zeros(3, np.int64))
+        before, one = observation["observation"], np.arange(3) == game
+        observation, infos = env.reset(options={"reset_mask": one})
+        assert np.array_equal(observation["observation"][~one], before[~one])
     assert infos["action_mask"].any(axis=1).all()
-    assert np.array_equal(observation["observation"][~over], before[~over])
     env.step(first_legal(infos["action_mask"]))
 
 
@@ -381,24 +383,30 @@ def test_truncation_matches_time_limit(mode):
     assert last_infos["outcome"].tolist() == ["undecided"] * 2, "the hand has not ended"
     if mode == "Disabled":
         env.reset(options={"reset_mask": np.ones(2, np.bool_)})
-    observation = env.step(np.array([plain_action(mask) for mask in env.call("action_masks")]))[0]
-    assert not env.step(np.array([plain_action(mask) for mask in observation["action_mask"]]))[3].any()
+    num_steps = 5 if mode == "NextStep" else 4  # the first begins the next hand
+    truncated = [step(env, env.call("action_masks"))[3].tolist() for _ in range(num_steps)]
+    assert truncated == [[False] * 2] * (num_steps - 1) + [[True] * 2]
 
 
 @pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
 def test_game_that_ends_at_the_step_limit_is_not_truncated(mode):
-    def end(limit: int) -> tuple[int, bool, bool]:
-        env = GinRummyVectorEnv(1, Plain(), autoreset_mode=mode, max_episode_steps=limit)
-        env.reset(seed=1)
-        number, terminated, truncated = 0, np.zeros(1), np.zeros(1)
-        while not (terminated[0] or truncated[0]):
-            number += 1
-            _, _, terminated, truncated, _ = step(env, env.action_masks())
-        return number, bool(terminated[0]), bool(truncated[0])
+    """The other game is, in the same step, and its hand stays undecided."""
 
-    steps, *_ = end(10_000)
-    assert end(steps) == (steps, True, False)
-    assert end(steps - 1) == (steps - 1, False, True)
+    def end(limit: int) -> tuple[int, list[bool], list[bool]]:
+        env = GinRummyVectorEnv(2, Plain(), autoreset_mode=mode, max_episode_steps=limit)
+        env.reset(seed=1)
+        number, terminated, truncated = 0, np.zeros(2, bool), np.zeros(2, bool)
+        while not (terminated | truncated).any():
+            number += 1
+            _, _, terminated, truncated, infos = step(env, env.action_masks())
+        outcomes = infos.get("final_info", infos)["outcome"]
+        assert [outcome in ("", "undecided") for outcome in outcomes] == (~terminated).tolist()
+        return number, terminated.tolist(), truncated.tolist()
+
+    steps, over, _ = end(10_000)
+    assert sorted(over) == [False, True]
+    assert end(steps) == (steps, over, over[::-1])
+    assert end(steps - 1) == (steps - 1, [False] * 2, [True] * 2)
 
 
 def test_resetting_some_games_restarts_their_step_limit_alone():
@@ -428,20 +436,3 @@ def test_call_returns_a_result_for_each_game():
         env.call("nothing_of_this_name")
     with pytest.raises(TypeError, match="options must be a dict such as"):
         env.reset(options=5)
-
-
-def test_disabled_autoreset_requires_resetting_finished_games():
-    env = GinRummyVectorEnv(3, KnocksImmediately(), IMMEDIATE, autoreset_mode=AutoresetMode.DISABLED)
-    over = np.zeros(3, bool)
-    seed = 0
-    while over.sum() < 2:
-        seed += 1
-        _, infos = env.reset(seed=seed)
-        over = np.zeros(3, bool)
-        while not over.any():
-            _, _, over, _, infos = env.step(first_legal(infos["action_mask"]))
-    one = np.zeros(3, bool)
-    one[np.flatnonzero(over)[0]] = True
-    env.reset(options={"reset_mask": one})
-    with pytest.raises(RuntimeError, match=f"{over.sum() - 1} games are over"):
-        env.step(np.zeros(3, np.int64))
