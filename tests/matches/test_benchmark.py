@@ -119,9 +119,12 @@ def test_place_counts_the_stored_results(result, monkeypatch):
     assert result.place() == (1, 2)
 
 
-def test_entry_has_a_checksum_and_needs_an_author(result):
+def test_entry_holds_each_figure_a_checksum_and_an_author(result):
     described = module.entry(result, "tonic", "Ada")
     assert described["checksum"] == module.checksum_of(described)
+    assert (described["rating"], described["rating_error"]) == result.rating
+    for name in ("protocol", "agent", "seed", "score", "half_width", "microseconds", "seconds"):
+        assert described[name] == getattr(result, name), name
     assert described["player"]["spelled"].startswith("tonic:")
     with pytest.raises(ValueError, match="author must be a name"):
         module.entry(result, "tonic", " ")

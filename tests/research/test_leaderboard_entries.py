@@ -56,11 +56,12 @@ def test_missing_field_is_named(good, tmp_path):
         read_entry(stored(tmp_path, {name: value for name, value in good.items() if name != "author"}))
 
 
-def test_forged_rounds_are_found_by_playing_again(good):
+@pytest.mark.parametrize("field", ["wins", "points"])
+def test_forged_rounds_are_found_by_playing_again(good, field):
     forged = json.loads(json.dumps(good))
     for played in forged["rounds"]:
-        played["wins"] = [[won + 1, lost - 1] for won, lost in played["wins"]]
-    with pytest.raises(ValueError, match=r"rounds\[\d\]\.wins\[\d\] must be"):
+        played[field] = [[won + 1, lost - 1] for won, lost in played[field]]
+    with pytest.raises(ValueError, match=rf"rounds\[\d\]\.{field}\[\d\] must be"):
         replay_part(forged, 1)
 
 
