@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -235,13 +235,23 @@ def latest_discards(table: Table, player: int) -> list[float]:
     return [cards.CARD_VALUES[card] / 10 for card in latest] + [0] * (3 - len(latest))
 
 
+def test_latest_discards_are_ordered_by_their_turns():
+    table = Table("2C 3C 4C 5H 6H 7H 9C KS AD 2D", "KH KC JS 8C 8H 4D 5D QD 2S 6S", "TD", "TS 3H QC", 1)
+    discards = sorted(ids("AC 3D 7C 9H"))
+    table.public["discarded"][1] = cards.mask_of(discards)
+    for turns in permutations(range(4)):
+        table.public["discard_turn"][discards] = turns
+        context = table.games.candidates(ONE_GAME)[2][0]
+        assert context[4:7].tolist() == pytest.approx(latest_discards(table, 1)), turns
+
+
 def mean_of_unseen(table: Table, player: int) -> float:
     hand = int(table.games.state["private"]["hand"][0, player])
     known = hand | int(table.public["pile"]) | int(table.public["shown"][1 - player])
     return float(np.mean([cards.CARD_VALUES[card] for card in range(52) if not known >> card & 1]))
 
 
-MOVES = "pass pass draw KS take QD draw TS take KC draw"
+MOVES = "pass pass draw KS take QD draw TS take KC draw QC draw KH take"
 
 
 @pytest.mark.parametrize("limit", [10, 45])
@@ -250,7 +260,7 @@ def test_features_match_an_independent_computation(limit):
         "2C 3C 4C 5H 6H 7H 9C KS AD 2D",
         "KH KC JS 8C 8H 4D 5D QD 2S 6S",
         "TD",
-        "TS 3H QC",
+        "TS 3H QC 9D",
         1,
         Rules(knock_limit=limit),
     )
