@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from hands_in_words import Table
 
-from gin_env import PlayerView, cards, observation
-from gin_env.game.actions import DRAW_UPCARD
+from gin_env import cards, observation
 from gin_env.observations.observation import LAYOUT, NUM_PLANES, OBSERVATION_SIZE, PLANES, SCALARS
 
 HAND_0 = "KC QH JS 9D 8H 7S 6C 5H 4D 3H"
@@ -82,26 +81,3 @@ def test_swapped_seats_swap_the_observations():
             mirror.play(move)
         for player in range(2):
             assert np.array_equal(see(table, player), see(mirror, 1 - player)), move
-
-
-def test_taken_upcard_is_shown_to_both_players():
-    hand = cards.parse("AC 2H 3H 4H 7S 8S 9S KD QC 5C")
-    told = [cards.card_id("5H"), [DRAW_UPCARD, cards.card_id("KD")]]
-    mine = PlayerView.from_history(hand, *told, player=1, dealer=0).observations()[0]
-    other = PlayerView.from_history(cards.parse("AS 2C 3C 4C 7C 8C 9C KH QH 5S"), *told, player=0, dealer=0)
-    for row, name in ((mine, "own_shown"), (other.observations()[0], "opponent_shown")):
-        assert observation.part(row, name).ravel().nonzero()[0].tolist() == [cards.card_id("5H")]
-    upcard = PlayerView.from_history(hand, cards.card_id("AS"), player=1, dealer=0).observations()[0]
-    first = PlayerView.from_history(cards.parse("2C 3C 4C 5C 6C 7C 8C 9C TC JC"), 0, player=1, dealer=0)
-    for row, card in ((upcard, "AS"), (first.observations()[0], "AC")):
-        assert observation.part(row, "upcard").ravel().nonzero()[0].tolist() == [cards.card_id(card)]
-    took = PlayerView.from_history(hand, cards.card_id("5H"), [DRAW_UPCARD], player=1, dealer=0)
-    row = took.observations()[0]
-    assert observation.part(row, "taken").ravel().nonzero()[0].tolist() == [cards.card_id("5H")]
-    assert not observation.part(row, "upcard").any()
-    took = PlayerView.from_history(cards.parse("2C 3C 4C 5C 6C 7C 8C 9C TC JC"), 0, [DRAW_UPCARD], player=1)
-    assert observation.part(took.observations()[0], "taken").ravel().nonzero()[0].tolist() == [0]
-    assert observation.part(took.observations()[0], "taken").max() == 1
-    quality = observation.part(took.observations()[0], "discard_quality").ravel()
-    assert quality[0] == 0, "the ace was just taken and must not be discarded"
-    assert quality.max() == 1
