@@ -9,9 +9,9 @@ from research.papers.gallucci2021 import card_values
 
 
 def test_cards_are_melded_in_a_pair_or_alone():
-    """8C is alone: 6C, two ranks away, is melded."""
-    hand = np.array(ids("4C 5C 6C 8C 9H 9D JS 2H KD 3S"))
-    kinds = [*["melded"] * 3, "alone", *["in a pair"] * 2, *["alone"] * 4]
+    """8C is alone: 6C, two ranks away, is melded. So is 6D, three ranks from 9D."""
+    hand = np.array(ids("4C 5C 6C 8C 9H 9D JS 6D KS 3S"))
+    kinds = [*["melded"] * 3, "alone", *["in a pair"] * 3, "alone", "in a pair", "alone"]
     assert card_values.card_kinds(hand) == kinds
 
 

@@ -296,11 +296,13 @@ def test_example_writes_the_plot_and_report(tmp_path, capsys):
     assert example.checkpoints(1) == [1]
     assert example.checkpoints(60) == [1, 2, 5, 10, 20, 50, 60]
     plot, figures = tmp_path / "new" / "plot.png", tmp_path / "figures.json"
-    example.main(["kuhn"], 50, 100, 1, plot, figures)
+    example.main(["kuhn"], 250, 100, 1, plot, figures)
     assert plot.read_bytes().startswith(b"\x89PNG")
     (report,) = json.loads(figures.read_text())["games"]
     assert report["information_sets"] == 12
     last = {row["solver"]: row["exploitability"] for row in report["rows"]}
     assert last["CFR+"] < last["CFR"] < report["uniform"]
+    cfr = [row for row in report["rows"] if row["solver"] == "CFR"]
+    assert len({row["nodes_touched"] / row["iterations"] for row in cfr}) == 1, "measured at each checkpoint"
     with pytest.raises(ValueError, match="choose from"):
         example.main(["chess"], 1, 1, 1, plot, None)

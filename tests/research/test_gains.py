@@ -259,7 +259,10 @@ def test_reported_gain_is_that_of_the_held_out_blocks(small, tmp_path, monkeypat
     assert held_out["gain"] == pytest.approx(np.mean(gained), abs=2e-3)
     assert held_out["error"] == pytest.approx(np.std(gained, ddof=1) / len(gained) ** 0.5, rel=0.02)
     assert held_out["changed"] == pytest.approx(np.mean(changed), abs=1e-3)
-    assert f"{held_out['discards']:,}" in str(trained)
+    judged = {"discards": 2345, "gain": 1.25, "error": 0.01, "changed": 0.125}
+    shown = str(gains.TrainedGains(trained.network, {"discards": 67_890, "held_out": judged}))
+    assert shown.startswith("67,890 discards; in 2,345 others, the network's choices gain 1.250 percentage")
+    assert shown.endswith("at least 0.010), and differ from the policy's in 12.5 %")
 
 
 def test_command_writes_a_network_that_plays(small, tmp_path):

@@ -142,23 +142,23 @@ def test_training_is_measured_at_its_end_too(tmp_path, monkeypatch):
 
     class Trainer:
         def __init__(self, states, settings) -> None:
-            self.epoch, self.training = 0, range(300)
+            self.epoch, self.training, self.seed = 0, range(300), settings.seed
 
         def run_epoch(self) -> None:
             self.validation_losses = [10.0 - self.epoch]
             self.epoch += 1
 
     monkeypatch.setattr(trainer, "HandStrengthTrainer", Trainer)
-    monkeypatch.setattr(selection, "validation_match", lambda trainer, games: games)
+    monkeypatch.setattr(selection, "validation_match", lambda trainer, games: trainer.seed)
     monkeypatch.setattr(hand_strength_networks, "data_set", lambda run, name: name)
-    monkeypatch.setattr(hand_strength_networks, "match_row", lambda match, **about: about)
+    monkeypatch.setattr(hand_strength_networks, "match_row", lambda seen, **about: about | {"trained": seen})
     rows = hand_strength_networks.measure_training_length(Run(0, True, tmp_path))
     assert [row["states_seen"] for row in rows] == [300, 600, 900, 1200]
     monkeypatch.setattr(Run, "size", lambda run, full, quick: min(full, 2100))
     rows = hand_strength_networks.measure_training_length(Run(7, True, tmp_path))
     assert [row["states_seen"] for row in rows[:6]] == [300, 600, 900, 1500, 2100, 300]
     assert [row["validation_loss"] for row in rows[:5]] == [10.0, 9.0, 8.0, 6.0, 4.0]
-    assert {row["seed"] for row in rows} == {7, 8}
+    assert {(row["seed"], row["trained"]) for row in rows} == {(7, 7), (8, 8)}
 
 
 def test_networks_learn_from_the_data_set_that_their_rows_name(tmp_path, monkeypatch):

@@ -376,13 +376,11 @@ def test_quick_runs_are_smaller_than_full_runs(tmp_path):
     assert (full.some([1, 2, 3]), small.some([1, 2, 3])) == ([1, 2, 3], [1, 2])
 
 
-def test_command_includes_a_non_default_seed(tmp_path):
-    experiment = Experiment("x", "", lambda run: [{"seed": run.seed}], str, games=0, seed=5)
-    assert results.measure(experiment, Run(5, False, tmp_path)).command == "python -m research run x"
-    assert (
-        results.measure(experiment, Run(6, True, tmp_path)).command
-        == "python -m research run x --seed 6 --quick"
-    )
+def test_result_names_a_non_default_seed_and_the_games_of_its_run(tmp_path):
+    experiment = Experiment("x", "", lambda run: [{"seed": run.seed}], str, games=20_000, seed=5)
+    full, small = (results.measure(experiment, Run(*run, tmp_path)) for run in ((5, False), (6, True)))
+    assert (full.command, full.games) == ("python -m research run x", 20_000)
+    assert (small.command, small.games) == ("python -m research run x --seed 6 --quick", 40)
 
 
 # --- Claims ---------------------------------------------------------------------------------------------

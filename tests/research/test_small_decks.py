@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 pytest.importorskip("torch")
 
+import torch
+
 from gin_env import agents
-from research.questions import small_decks
+from research.questions import learner_variants, small_decks
 from research.reproduce.by_id import find
 from research.reproduce.experiment import Run
 from research.small_games import best_response, exploitability
@@ -67,6 +71,23 @@ def test_exact_value_of_a_row_is_the_exploitability_of_its_bot(tree, tmp_path, m
     for row in small_decks.measure_small_decks(Run(0, True, tmp_path), 8):
         assert row["exact"] == pytest.approx(exploitability(tree, strategy))
         assert row["ppo"] == row["search"] < row["local"] <= row["exact"]
+
+
+def test_learner_knows_the_deck_and_the_seed_of_the_run(tmp_path, monkeypatch):
+    asked = []
+
+    def learn(kind, settings):
+        asked.append(settings)
+        return SimpleNamespace(network=torch.nn.Identity()), settings.total_timesteps
+
+    monkeypatch.setattr(learner_variants, "learn", learn)
+    for seed in (3, 4):
+        trained = small_decks.train_learner(Run(seed, True, tmp_path), "simple", TINY)
+        assert trained.name == "learner against simple"
+    assert [(one.rules, one.bots, one.total_timesteps) for one in asked] == [
+        ((TINY.text,), ("simple",), 2000)
+    ] * 2
+    assert asked[1].seed == asked[0].seed + 1
 
 
 def test_repeats_turn_ties_into_chances(tree):
