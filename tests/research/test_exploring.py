@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 from gin_env import agents
+from research.recipes.hand_strength import exploring
 from research.recipes.hand_strength.data_sets import generate
 from research.recipes.hand_strength.exploring import explore, explore_samples
 
 pytestmark = pytest.mark.compiled
 
 
-def test_random_discard_bot_matches_the_random_explorer():
+def test_random_discard_bot_matches_the_random_explorer(monkeypatch):
+    monkeypatch.setattr(exploring, "_TABLES_PER_BATCH", 16 * 100)  # several batches
     mine = explore(agents.make("random-discard"), 16, 300, seed=4)
     theirs = generate("random-16", 300, seed=4)
     for name in ("hands", "estimates", "scores", "counts"):

@@ -484,18 +484,22 @@ def test_packaged_networks_match_their_recipes():
 
 
 @pytest.mark.parametrize(
-    ("explorer", "players"), [("simple", ["simple"]), ("random", ["random-discard", "simple"])]
+    ("explorer", "players", "rules", "option"),
+    [
+        ("simple", ["simple"], "eaai", ""),
+        ("random", ["random-discard", "simple"], "oklahoma", " --rules oklahoma"),
+    ],
 )
-def test_provenance_names_the_players_of_the_data(explorer, players):
+def test_provenance_names_the_players_and_rules_of_the_data(explorer, players, rules, option):
     data = tiny_data()
-    data.metadata["explorer"] = explorer
+    data.metadata |= {"explorer": explorer, "rules": rules}
     trained = HandStrengthTrainer(data, HandStrengthSettings("mlp", Schedule(2, 8, 1e-3, 0.1, 1), seed=4))
     contestants = [Contestant(4, 0.5, 0.6), Contestant(5, 0.7, 0.4)]
     described = recipes.provenance("mlp-random-16", trained, "fast", 2, contestants)
     assert [player["bot"] for player in described["players"]] == players
     assert described["command"] == (
         "python -m research train hand-strength mlp-random-16 mlp-random-16.safetensors --observations 64 "
-        "--estimator uniform --data-seed 0 --schedule fast --seed 4 --candidates 2 --epochs 2"
+        "--estimator uniform --data-seed 0 --schedule fast --seed 4 --candidates 2 --epochs 2" + option
     )
     assert described["candidates"][1] == {"seed": 5, "validation_loss": 0.7, "win_rate": 0.4}
 

@@ -161,11 +161,16 @@ def test_training_is_measured_at_its_end_too(tmp_path, monkeypatch):
     assert {(row["seed"], row["trained"]) for row in rows} == {(7, 7), (8, 8)}
 
 
-def test_networks_learn_from_the_data_set_that_their_rows_name(tmp_path, monkeypatch):
+def test_networks_learn_with_the_data_set_and_seed_of_their_rows(tmp_path, monkeypatch):
     """A fitted version takes the place of Random-256."""
-    asked, module = [], authors_networks
+    asked, seeds, module = [], [], authors_networks
     monkeypatch.setattr(module, "data_set", lambda run, name, *_: asked.append(name))
-    monkeypatch.setattr(module, "networks_by_epoch", lambda *_: [(3, "file")])
+
+    def networks_by_epoch(run, label, states, settings, measured):
+        seeds.append(settings.seed)
+        return [(3, "file")]
+
+    monkeypatch.setattr(module, "networks_by_epoch", networks_by_epoch)
     for row in ("unmelded_row", "network_row"):
         monkeypatch.setattr(module, row, lambda *_, **about: about)
     monkeypatch.setattr(module, "play_network", lambda *_: None)
@@ -173,10 +178,14 @@ def test_networks_learn_from_the_data_set_that_their_rows_name(tmp_path, monkeyp
     monkeypatch.setattr(module, "losses_row", lambda training, **_: {})
     monkeypatch.setattr(module, "interval", lambda row: "")
     for experiment in ("truong2021/authors-features", "truong2021/authors-features-more"):
-        rows = find(experiment).measure(Run(0, False, tmp_path))
+        measure = find(experiment).measure
+        rows = measure(Run(5, False, tmp_path))
         assert [row["data_set"] for row in rows] == asked
         assert set(asked) & set(module.FITTED.values())
+        expected = [5 + training.get("seed", 0) for training in measure.keywords["trainings"]]
+        assert [row["seed"] for row in rows] == seeds == expected
         asked.clear()
+        seeds.clear()
 
 
 def test_each_training_has_its_own_file_and_paper_row():
