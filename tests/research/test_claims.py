@@ -25,12 +25,14 @@ from research.papers.claims import (
 from research.papers.truong2021.hand_strength_claims import (
     TABLE,
     authors_lines,
+    compare,
     convergence,
     data_lines,
     predicted,
     shape_of,
 )
 from research.papers.truong2021.hand_strength_figures import SCORES
+from research.papers.truong2021.paper import Comparison
 from research.reproduce.experiment import Run
 from research.reproduce.pages import PAGES
 from research.reproduce.verdicts import MARGIN, Claim, margin_for
@@ -219,6 +221,26 @@ def test_deviation_of_scores_falls_with_more_samples(deviations, verdict):
         for mean, deviation in enumerate(deviations)
     ]
     assert data_lines(rows)[0][3] == verdict
+
+
+@pytest.mark.parametrize(
+    ("leads", "alike", "verdict"),
+    [
+        ((9, 9), False, "agrees"),
+        ((9, 0), False, "undecided"),
+        ((9, -9), False, "differs"),
+        ((0, 0), True, "agrees"),
+        ((0, 9), True, "differs"),
+        ((-9, 0), True, "differs"),
+    ],
+)
+def test_kinds_of_networks_are_compared_by_a_rank_test(leads, alike, verdict):
+    """Of ten networks each, a lead of 9 is significant."""
+    pairs, won = [("a", "b"), ("c", "d")], {}
+    for (better, worse), lead in zip(pairs, leads, strict=True):
+        won |= {better: (np.arange(10) + lead).tolist(), worse: list(range(10))}
+    medians = ", ".join(f"{4.5 + lead:.1f} / 4.5" for lead in leads)
+    assert compare(Comparison("a sentence", pairs, alike), won) == (medians, verdict)
 
 
 def test_rows_of_table_1_are_compared_with_prediction_intervals():
