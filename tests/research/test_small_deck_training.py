@@ -6,10 +6,11 @@ import json
 
 import numpy as np
 import pytest
+from scipy import stats
 
 pytest.importorskip("torch")
 
-from research.questions import small_gin
+from research.questions import nfsp, small_gin
 from research.questions.nfsp import POINTS, FictitiousPlay
 from research.reproduce.by_id import find
 from research.reproduce.experiment import Run
@@ -58,6 +59,31 @@ def test_fictitious_play_keeps_each_players_own_next_decision():
     assert np.allclose(points, points.round(), atol=1e-4)
     assert 5 <= np.abs(points).max() <= 30
     assert np.isin(play.imitated_actions[: play.num_imitated], np.arange(107)).all()
+
+
+def test_reservoir_is_a_fair_sample_of_all_decisions(monkeypatch):
+    """Of twenty times as many decisions as it holds, each is kept with the same probability."""
+    monkeypatch.setattr(nfsp, "RESERVOIR", 500)
+    play, number = FictitiousPlay(TINY, 3), 10_000
+    for first in range(0, number, nfsp.NUM_GAMES):
+        actions = np.arange(first, min(first + nfsp.NUM_GAMES, number))
+        play._imitate(play.games.state, actions, np.arange(len(actions)))
+    assert play.num_imitated == number
+    assert len(set(play.imitated_actions.tolist())) == 500
+    assert stats.kstest(play.imitated_actions / number, "uniform").pvalue > 0.001
+
+
+def test_learners_have_the_entropy_and_the_pull_of_their_names(monkeypatch):
+    built = []
+    monkeypatch.setattr(small_gin, "learn", lambda kind, ent_coef, *_: built.append((kind, ent_coef)))
+    *named, (last, pulled) = [
+        (name, method) for name, method in small_gin.learners().items() if name != "NFSP"
+    ]
+    for name, method in (*named, (last, pulled)):
+        method(None, 1, ())
+        assert name.split(",")[1] == f" entropy {built[-1][1]:g}"
+    assert last.endswith("pulled towards its average")
+    assert built[-1][0].keywords == {"coef": small_gin.PULL_COEF, "rate": small_gin.PULL_RATE}
 
 
 def test_seconds_of_a_solver_begin_with_those_of_unrolling():
