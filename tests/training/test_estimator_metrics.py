@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -219,6 +220,11 @@ def test_csv_and_figures_are_written(result, tmp_path):
     files = draw_all(result, tmp_path / "figures")
     assert {file.name for file in files} == {*FIGURES.values(), "calibration.png"}
     assert all(file.stat().st_size > 5000 for file in files)
+
+
+def test_estimators_of_a_figure_have_different_lines():
+    styles = evaluation._styles(SimpleNamespace(names=[*evaluation.COLOURS, *"123456789"]))
+    assert len({(style["color"], style["linestyle"]) for style in styles.values()}) == 5 + 9
 
 
 @pytest.mark.compiled
