@@ -161,7 +161,9 @@ def test_void_hand_in_words():
     assert env.render().endswith("now:  The hand is void: nobody scores")
 
 
-def test_game_text_describes_the_last_hand():
+def test_text_and_picture_describe_the_last_hand():
+    from gin_env.ui import picture
+
     env = gin_rummy_v0.raw_env(render_mode="ansi", episode="game")
     env.reset(options={"deck": deck_of(HAND_0, HAND_1, "KS"), "dealer": 1})
     assert "last: The cards have been dealt" in env.render()
@@ -169,7 +171,8 @@ def test_game_text_describes_the_last_hand():
     env.step(52 + 3 * 13 + 12)  # knock with KD
     assert "hand 2, turn 1; score 32 : 0" in env.render()
     assert "last: player_0 won 32 points in the last hand by knocking" in env.render()
-    state = env.get_state()
+    state, shown = env.get_state(), picture.image(env.games.state[0], last_hand=env.games.results[0])
+    assert (shown != picture.image(env.games.state[0])).any()
     env.reset()
     assert "last: The cards have been dealt" in env.render()
     env.set_state(state)
