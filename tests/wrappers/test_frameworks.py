@@ -126,12 +126,13 @@ def test_renamed_entries_match_the_wrapped_environment():
             break
 
 
-def test_renamed_aec_environment_keeps_candidates_and_mask_type():
-    env = rename_entries(gin_rummy_v0.raw_env(candidates=True), observation="observations")
+@pytest.mark.parametrize("bool_mask", [False, True])
+def test_renamed_aec_environment_keeps_candidates_and_has_the_mask_type(bool_mask):
+    env = rename_entries(gin_rummy_v0.raw_env(candidates=True), "observations", bool_mask=bool_mask)
     env.reset(seed=2)
     seen = env.last()[0]
     assert set(seen) == {"observations", "action_mask", *ENTRIES}
-    assert seen["action_mask"].dtype == np.int8
+    assert seen["action_mask"].dtype == (np.bool_ if bool_mask else np.int8)
     assert env.observation_space("player_0").contains(seen)
     assert (seen["observations"] == env.unwrapped.observe(env.agent_selection)["observation"]).all()
 
