@@ -235,6 +235,7 @@ def test_hands_must_continue_the_previous_hand():
         (changed(1, scores=(65, 1)), r"hand 2: scores are \[65, 1\], but the previous hand left \[65, 0\]"),
         (changed(0, scores=(1, 0)), r"hand 1: scores must start at 0, not \[1, 0\]"),
         (changed(0, counted=(0, 100)), "hand 1: ends the game, but another hand follows"),
+        (dataclasses.replace(game, rules=Rules(max_hands=1)), "hand 1: ends the game, but another hand"),
         (
             dataclasses.replace(game, hands=(first, second, second)),
             "hand 2: is not over, but another hand follows",
