@@ -232,6 +232,7 @@ def answering(text):
         ("print('x' * 300_000, flush=True)", "more than 100,000 characters"),
         (answering('{"type": "action", "number": 1, "action": "resign"}'), "'resign' is not an action"),
         (answering('{"type": "action", "number": 2, "action": "pass"}'), "question 2 instead of 1"),
+        (answering('{"type": "action", "action": "pass"}'), "question None instead of 1"),
         (answering('{"type": "action", "number": 1, "action": "discard 5H"}'), "is illegal; legal: draw the"),
         (answering('{"type": "error", "message": "help"}'), "answered with an error: help"),
     ],
