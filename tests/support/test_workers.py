@@ -72,12 +72,12 @@ def test_ended_parent_leaves_no_workers(tmp_path, end, status):
 
 
 class Stateful:
-    """A bot with state that cannot be sent to another process."""
+    """A bot that cannot be sent to another process, for a reason of its own."""
 
     name = "stateful"
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
+    def __reduce__(self):
+        raise RuntimeError("its state is here")
 
     def act(self, view):
         return view.masks().argmax(axis=1)
