@@ -9,7 +9,6 @@ import torch
 from gin_env import agents
 from gin_env.agents.policies.candidate_network import PACKAGED
 from gin_env.batch import Games
-from gin_env.matches import matches
 from gin_env.observations.views import PlayerView
 
 pytestmark = pytest.mark.compiled
@@ -57,11 +56,3 @@ def test_decisions_do_not_depend_on_batch_or_threads(name, positions, threads):
     for size, number in ((1, 60), (2, 60), (64, 1024)):
         apart = [bot.act(positions[first : first + size]) for first in range(0, number, size)]
         assert np.array_equal(np.concatenate(apart)[:number], together[:number]), size
-
-
-def test_match_does_not_depend_on_the_batch_size(monkeypatch):
-    results = []
-    for size in (2, 64, 2048):
-        monkeypatch.setattr(matches, "BATCH_SIZE", size)
-        results.append(matches.play_match("generation", "tonic", games=40, seed=1, episode="hand"))
-    assert results[0] == results[1] == results[2]

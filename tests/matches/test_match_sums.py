@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from hand_endings import SHORT, SITUATIONS, NeverKnocks, Plain
+from hand_endings import SHORT, NeverKnocks, Plain
 from made_up_matches import made_up_match
 from watching_bots import PlaysItself
 
@@ -287,15 +287,10 @@ def test_games_of_a_pair_break_ties_differently():
     assert all(len(set(numbers)) == 2 for numbers in bot.numbers.values())
 
 
-@pytest.mark.parametrize("situation", SITUATIONS.values(), ids=SITUATIONS)
-def test_single_hand_winner_wins_the_episode(situation):
-    table = matches.Games(1)
-    table.results["winner"][0] = situation.winner
-    assert shards.winners(table, np.array([0])).tolist() == [situation.winner]
-
-
-def test_game_winner_has_reached_the_target():
-    table = matches.Games(4, episode="game")
+def test_winner_of_an_episode_won_the_hand_or_reached_the_target():
+    hands, table = matches.Games(3), matches.Games(4, episode="game")
+    hands.results["winner"] = [0, -1, 1]
+    assert shards.winners(hands, np.arange(3)).tolist() == [0, -1, 1]
     table.state["public"]["scores"] = [[100, 99], [99, 100], [99, 99], [30, 130]]
     table.results["winner"] = 0  # of the last hand, not checked
     assert shards.winners(table, np.arange(4)).tolist() == [0, 1, -1, 1]
