@@ -35,7 +35,8 @@ help:
 
 # The tested versions are in constraints.txt. torch comes first, so that nothing pulls another build of it.
 # TORCH_INDEX=https://download.pytorch.org/whl/cpu takes the build for machines without a GPU, a tenth of the size.
-PIP_INSTALL = $(BIN)/python -m pip install --constraint constraints.txt
+# Without --no-compile, pip compiles 18,000 modules of which a few are imported.
+PIP_INSTALL = $(BIN)/python -m pip install --no-compile --constraint constraints.txt
 TORCH = $(PIP_INSTALL) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) torch
 
 $(VENV)/installed: pyproject.toml constraints.txt
