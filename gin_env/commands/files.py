@@ -35,14 +35,14 @@ def compile(
     from gin_env.support.kernel_cache import cache_folder, open_to_readers
     from gin_env.support.workers import Workers
 
+    folder = cache_folder()
+    if folder is None:
+        raise OSError("the folder of the cache is not writable; set GIN_ENV_CACHE to one that is")
     first, *others = parts()
     use(first)  # what all others need
     with Workers("all") as workers:
         done = workers.map(use, reversed(others))  # search, the slowest, early
         list(tqdm(done, total=len(others), unit="part"))
-    folder = cache_folder()
-    if folder is None:
-        raise OSError("the folder of the cache is not writable; set GIN_ENV_CACHE to one that is")
     if for_everyone:
         open_to_readers(folder)
     typer.echo(f"compiled; cached in {folder}")

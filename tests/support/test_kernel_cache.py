@@ -299,8 +299,7 @@ def test_compile_command_opens_the_cache_to_others_only_on_request(monkeypatch, 
 
 
 def test_compile_command_needs_a_place_for_the_cache(monkeypatch):
-    monkeypatch.setattr("gin_env.commands.files.use", lambda name: None)
-    monkeypatch.setattr("gin_env.commands.files.parts", lambda: ["part"])
+    monkeypatch.setattr("gin_env.commands.files.parts", lambda: pytest.fail("compiled, but not kept"))
     monkeypatch.setattr(kernel_cache, "cache_folder", lambda: None)
     done = CliRunner().invoke(app, ["compile"])
     assert isinstance(done.exception, OSError)
