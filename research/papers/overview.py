@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gin_env.support.plots import GREEN, GREY, ORANGE, RED, SKY, new_figure, save_figure
-from research.papers.francis2021.authors_estimators import THEIRS
+from research.papers.francis2021.authors_estimators import THEIR_SCORING
 from research.reproduce.tables import Row, markdown
 from research.reproduce.verdicts import MARKS, OURS
 
@@ -48,7 +48,7 @@ def verdicts(text: str) -> list[str]:
     """Return the verdicts of the tables in a Markdown text."""
     found, place = [], 0
     for cells in ([cell.strip() for cell in line.split("|")] for line in text.splitlines()):
-        if heads := {"verdict", THEIRS} & set(cells):  # of francis2021/authors-scoring, theirs count
+        if heads := {"verdict", THEIR_SCORING} & set(cells):  # of francis2021/authors-scoring, theirs count
             place = cells.index(heads.pop())
         elif len(cells) > place > 0:
             found += [word for word in VERDICTS if cells[place].lstrip(SIGNS).startswith(word)]

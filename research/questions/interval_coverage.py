@@ -64,7 +64,7 @@ def coverage_row(match: MatchResult, matches: int, less: MatchResult | None = No
         ]
         value -= less.win_rate
     return (
-        {"bot": match.bots[0], "less": less and less.bots[0], "opponent": match.bots[1]}
+        {"bot": match.bots[0], "less": less.bots[0] if less else None, "opponent": match.bots[1]}
         | {"games": short[0].games, "episode": match.episode, "matches": matches, "value": percent(value)}
         | {"design_effect": effect, "points_held": points_held}
         | held("paired", paired, value)

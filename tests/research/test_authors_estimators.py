@@ -34,7 +34,7 @@ def test_every_completed_turn_is_scored_for_both_players():
     assert (scored[knocked] == games.results["turns"][knocked, None]).all()
 
 
-SCORING = authors.THEIRS
+SCORING = authors.THEIR_SCORING
 
 
 def rows_of(metric: str, ahead: dict[str, np.ndarray], error: float = 0.001) -> list[dict]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from research.papers.francis2021.authors_estimators import THEIRS
+from research.papers.francis2021.authors_estimators import THEIR_SCORING
 from research.papers.overview import PAPERS, counts, verdicts
 from research.reproduce.by_id import EXPERIMENTS
 from research.reproduce.charts import errors_of
@@ -21,7 +21,7 @@ def test_verdicts_are_those_of_the_verdict_column():
 
 
 def test_verdicts_of_francis_are_those_of_the_authors_scoring():
-    table = f"| Figure | {THEIRS} | ours |\n|---|---|---|\n| 2 | ✓ agrees | ✗ differs |\n"
+    table = f"| Figure | {THEIR_SCORING} | ours |\n|---|---|---|\n| 2 | ✓ agrees | ✗ differs |\n"
     assert verdicts(table) == ["agrees"]
 
 

@@ -8,7 +8,6 @@ without a memory and with each member alone. All players play the same decks, fr
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,6 @@ from gin_env.game.rules import Rules
 from gin_env.game.state import DISCARD
 from gin_env.matches.intervals import win_rate_difference_interval, win_rate_interval
 from gin_env.observations.views import PlayerView
-from gin_env.support.files import write_json
 from research.papers.francis2021.estimators import NETWORKS
 from research.reproduce.experiment import Run, counts_of_wins, more_won, percent
 from research.reproduce.tables import Row
@@ -148,16 +146,18 @@ def measure_adaptive(run: Run) -> list[Row]:
     run.used(*STYLES)
     rules = Rules(target_score=run.size(TARGET_SCORE, 100))
     change = run.size(CHANGE, 2)
+
+    def play(label: str, opponent: str) -> dict[str, Any]:
+        run.say(f"{label} against {opponent}")
+        made_of, learns = PLAYERS[label]
+        players = make_estimator(made_of, learns), learns, make_opponent(opponent)
+        return play_long_games(*players, run.size(GAMES, 10), run.seed, rules, change)
+
     rows: list[Row] = []
     for number, opponent in enumerate(OPPONENTS):
         played: dict[str, dict[str, Any]] = {}
-        for place, (label, (made_of, learns)) in enumerate(PLAYERS.items()):
-            path = run.folder / f"opponent-{number}-player-{place}.json"
-            if not path.exists():
-                run.say(f"{label} against {opponent}")
-                players = make_estimator(made_of, learns), learns, make_opponent(opponent)
-                write_json(path, play_long_games(*players, run.size(GAMES, 10), run.seed, rules, change))
-            played[label] = json.loads(path.read_text())
+        for place, label in enumerate(PLAYERS):
+            played[label] = run.kept(f"opponent-{number}-player-{place}", play, label, opponent)
             rows.append(adaptive_row(label, opponent, played))
     return rows
 

@@ -120,7 +120,7 @@ _DATA = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text(encod
 SENTENCES = tuple(Sentence(**one) for one in _DATA["sentences"])
 SCORINGS: dict[str, dict[str, str]] = _DATA["scorings"]
 """Title -> names of the estimators to compare, by ``network``, ``bayes`` and ``cnn``."""
-THEIRS, *_, OURS = SCORINGS
+THEIR_SCORING, *_, OUR_SCORING = SCORINGS
 """How the authors scored, and how we do."""
 COMPARED = tuple(product(SCORINGS, PAIRS))
 """The title of each scoring with each pair of its estimators."""
@@ -253,7 +253,7 @@ def means_by_turn(rows: Sequence[Row]) -> list[Row]:
     roles = {"network": "dense network", "bayes": "Bayes", "cnn": "CNN"}
     return [
         row | {"scoring": title, "role": text}
-        for title in (THEIRS, OURS)
+        for title in (THEIR_SCORING, OUR_SCORING)
         for role, text in roles.items()
         for row in rows
         if row.get("estimator") == SCORINGS[title][role] and row["samples"] >= 1000
@@ -313,8 +313,10 @@ def verdicts_table(rows: Sequence[Row]) -> str:
     found = [row for row in rows if row["of"] == "differences"]
     lines = [[one.figure, one.text, *(verdict(one, found, title) for title in SCORINGS)] for one in SENTENCES]
     leaders = [
-        [figure, metric.replace("_", " "), f"`{strip(found, THEIRS, metric)}`"]
+        [figure, metric.replace("_", " "), f"`{strip(found, THEIR_SCORING, metric)}`"]
         for figure, metric in enumerate(SCORED, 2)
     ]
-    table_of_leaders = markdown(["figure", "leads", f"{THEIRS}, turn 1 to {found[0]['turns']}"], leaders)
+    table_of_leaders = markdown(
+        ["figure", "leads", f"{THEIR_SCORING}, turn 1 to {found[0]['turns']}"], leaders
+    )
     return f"{table_of_leaders}\n\n{markdown(['figure', 'the paper says', *SCORINGS], lines)}"
