@@ -39,8 +39,7 @@ NO_EVALUATIONS = {
 }
 """Arguments of each example for runs that are evaluated afterwards."""
 LONG = 10_000_000
-"""Decisions from which on there is one training, which plays more games in parallel and learns once from
-each decision."""
+"""Decisions from which on a training plays more games in parallel and learns once from each decision."""
 LONG_ARGUMENTS = ("--num-envs", "4096", "--num-minibatches", "64", "--update-epochs", "1")
 
 
@@ -98,7 +97,7 @@ def measure_growth(run: Run, budgets: Sequence[int], opponents: Sequence[str]) -
     rows: list[Row] = []
     for budget in [2000] if run.quick else budgets:
         changed = LONG_ARGUMENTS if budget >= LONG else ()
-        for seed in run.some(SEEDS[:1] if budget >= LONG else SEEDS):
+        for seed in run.some(SEEDS):
             arguments = ["--total-timesteps", str(budget), "--seed", str(seed), "--workers", "2", *changed]
             policy, last = train(run, "ppo.py", f"{budget}-seed-{seed}", arguments)
             about = {"budget": budget, "arguments": list(changed), "seed": seed, "cores": 2}
