@@ -14,15 +14,6 @@ from gin_env.matches.tournaments import Rating, TournamentResult, draw_heat_map,
 from research.reproduce.experiment import Run, deal_counts, match_row, percent
 from research.reproduce.tables import Row
 
-AUTHORS_PROGRAM = {"simple": "76.6 (74.6 to 78.4), 2,000 games", "policy-1": "36.8 (33.1 to 40.8), 600 games"}
-"""Games that MARJJ's later public program wins in the challenge's own engine, in per cent."""
-
-
-def authors_program(row: Row) -> str:
-    """Return what MARJJ's program wins against the opponent; empty if it was not measured."""
-    return AUTHORS_PROGRAM.get(row["opponent"], "")
-
-
 # --- Tournament of all bots -----------------------------------------------------------------------------
 
 

@@ -124,6 +124,11 @@ def by_the_usual_rules(row: Row) -> bool:
     return row.get("rules", USUAL) == USUAL
 
 
+def means(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows of the means, with half the width of their 95 % intervals."""
+    return [row | {"half": 1.96 * row["error"]} for row in rows if row["kind"] == "mean"]
+
+
 def coverage(rows: Sequence[Row]) -> list[Row]:
     """Return the row of the coverage, with the number of means and the farthest in standard errors."""
     farthest = [abs(row["luck"]) / row["error"] for row in rows if row["kind"] == "mean"]

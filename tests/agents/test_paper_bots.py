@@ -170,7 +170,7 @@ def test_medium_knocks_at_nine_or_seven_if_cards_are_shown(left, shown, knocks):
         ("8H", "8H 8C 9H", "7H TH 8D 8S", "8D", 8 + 4 + 6 + 6),  # all together
     ],
 )
-def test_utility_discard_scores_of_paper_004(card, hand, gone, last_discard, score):
+def test_utility_discard_scores_of_keats(card, hand, gone, last_discard, score):
     loose = mask(hand)
     possible = cards.FULL_DECK & ~loose & ~mask(gone)
     last = cards.card_id(last_discard) if last_discard else -1
@@ -188,7 +188,7 @@ def test_utility_discard_scores_of_paper_004(card, hand, gone, last_discard, sco
         ("KD", 30, -10 - 1000),  # would be discarded first
     ],
 )
-def test_utility_draw_scores_of_paper_004(upcard, stock, score):
+def test_utility_draw_scores_of_keats(upcard, stock, score):
     hand = "8H 9H TC JC QC 4S 4C 5S 7S 2H"
     table = facing(hand, upcard)
     table.games.state["public"]["stock_left"] = stock
