@@ -1,8 +1,7 @@
-"""Workloads timed by ``python benchmarks/bench.py`` (`timing`) and by the repository's ``benchmarks/``.
+"""Workloads timed by ``bench.py`` and by ``run.py``.
 
 A workload is a function that takes a number of rounds, does the work, and returns the amount of work done. It
-is set up once and run repeatedly. For other libraries, ``benchmarks/`` (which is not installed) contains
-loops that do the same work.
+is set up once and run repeatedly. For other libraries, ``peers/`` contains loops that do the same work.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
