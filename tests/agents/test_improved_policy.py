@@ -45,6 +45,7 @@ def saved(tmp_path):
     return network, tmp_path / "gains.safetensors"
 
 
+@pytest.mark.long
 def test_gains_treat_the_suits_alike():
     torch.manual_seed(1)
     network, order = GainNetwork(8, 4), torch.tensor([2, 0, 3, 1])

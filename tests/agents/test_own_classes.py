@@ -192,6 +192,7 @@ def test_own_class_plays_under_the_name_that_makes_it_again(folder):
     assert agents.make("own_bots:Picks", programs=True, last=True).name == "own_bots:Picks:last=true"
 
 
+@pytest.mark.long
 def test_own_class_is_the_same_in_worker_processes(folder):
     pair = "own_bots:First", "simple"
     alone, shared = (play_match(*pair, games=64, seed=2, episode="hand", workers=number) for number in (1, 2))

@@ -273,6 +273,7 @@ def test_serve_command_prints_errors_on_one_line():
     assert isinstance(failed.exception, OSError)
 
 
+@pytest.mark.long
 def test_served_bot_answers_after_a_line_that_is_not_utf_8():
     hello = protocol.line({"type": "hello", "protocol": 1}).encode()
     command = [sys.executable, "-c", "from gin_env.cli import main; main()", "serve-bot", "simple"]

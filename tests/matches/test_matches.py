@@ -111,7 +111,7 @@ class Named:
         return self.bot.act(view)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_equal_bot_objects_are_still_two_bots(workers):
     bots = (Named("bot", agents.make(name)) for name in ("simple", "random"))
     assert play_match(*bots, 20, seed=1, episode="hand", workers=workers).win_rate > 0.9

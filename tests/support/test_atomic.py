@@ -100,7 +100,7 @@ def test_device_is_written_not_replaced(tmp_path):
     assert names(tmp_path) == ["pipe"]
 
 
-@pytest.mark.parametrize("mode", ["wb", "ab"])
+@pytest.mark.parametrize("mode", [pytest.param("wb", marks=pytest.mark.long), "ab"])
 def test_json_to_standard_output_is_appended_in_order(tmp_path, mode):
     log = tmp_path / "log"
     log.write_text("precious\n")

@@ -78,6 +78,7 @@ async def to_discard(app: PlayApp, pilot) -> None:
         await press(app, pilot, "p" if PASS in app.game.legal() else "s")
 
 
+@pytest.mark.long
 @pytest.mark.compiled
 def test_hand_played_with_hints_ends_with_its_scoring_and_review():
     async def steps(app, pilot):

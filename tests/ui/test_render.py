@@ -357,6 +357,7 @@ def test_gymnasium_environments_draw_the_same_picture():
 # --- Imports ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.compiled
 def test_playing_imports_no_renderer():
     code = (
