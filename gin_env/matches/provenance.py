@@ -51,14 +51,9 @@ def describe_bot(bot: AnyAgent, *, programs: bool = False) -> dict[str, Any]:
     return described | _hashes_of(bots.resolve(bot, programs=programs), not bots.starts_program(bot))
 
 
-def hash_files(bot: str) -> dict[str, str]:
-    """Return the SHA-256 of every file that a named bot plays by. Raises as `gin_env.agents.resolve` does."""
-    return _hashes(_files_of_bot(bot))
-
-
-def hash_files_of_estimator(estimator: str) -> dict[str, str]:
-    """Return the SHA-256 of every file that a named estimator reads."""
-    return _hashes(_files_of_estimator(estimator))
+def hash_files(name: str, estimator: bool = False) -> dict[str, str]:
+    """Return the SHA-256 of every file that a named bot or estimator reads. Raises as its `make` does."""
+    return _hashes(_files_of_estimator(name) if estimator else _files_of_bot(name))
 
 
 SLOW = ("gin_env.agents.search",)

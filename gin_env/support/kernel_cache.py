@@ -30,11 +30,11 @@ from typing import Any
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
-_IMPORT = re.compile(r"^[ \t]*(?:from ([\w.]+) import (\([^)]*\)|[^\n]*)|import ([\w.]+))", re.MULTILINE)
+_IMPORT = re.compile(r"^[ \t]*(?:from ([\w.]+) import (\([^)]*\)|[^\n]*)|import ([\w., \t]+))", re.MULTILINE)
 
 
 def sources(module: str) -> list[Path]:
-    """Return the files of a loaded module and of all that it imports from its package and from gin_env.
+    """Return the files of a loaded module and of all that it imports, but for other installed libraries.
 
     Imports anywhere in a file count, also those inside functions.
     """
@@ -43,11 +43,16 @@ def sources(module: str) -> list[Path]:
     waiting = [module]
     while waiting:
         name = waiting.pop()
-        file = source_file(name) if name.partition(".")[0] in roots else None
-        if file is not None and file not in found:
-            found[file] = None
-            waiting += _imports(name, file)
+        file = source_file(name)
+        if file is None or file in found or (name.partition(".")[0] not in roots and _is_installed(file)):
+            continue
+        found[file] = None
+        waiting += _imports(name, file)
     return list(found)
+
+
+def _is_installed(file: Path) -> bool:
+    return file.is_relative_to(Path(os.__file__).parent) or "-packages" in str(file)  # site- or dist-packages
 
 
 @cache
@@ -74,7 +79,7 @@ def _imports(module: str, file: Path) -> list[str]:
         names = [f"{package}.{name}" for name in re.findall(r"(\w+)(?: as \w+)?", imported)]
         modules = [name for name in names if source_file(name)]
         if len(modules) < len(names) or not names:  # what the package itself defines, or `import package`
-            found.append(alone or package)
+            found += re.findall(r"([\w.]+)(?:[ \t]+as[ \t]+\w+)?", alone) or [package]
         found += modules
     return found
 

@@ -98,7 +98,7 @@ def read_entry(file: Path) -> dict[str, Any]:
         _check_sums(entry)
     except KeyError as error:
         raise ValueError(f"{file}: the field {error} is missing") from error
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, IndexError, ZeroDivisionError) as error:
         raise ValueError(f"{file}: {error}") from error
     return entry
 

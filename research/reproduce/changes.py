@@ -12,12 +12,7 @@ from gin_env import agents, estimators
 from gin_env.agents import Agent
 from gin_env.agents.registry import BOTS
 from gin_env.matches.fixed_positions import fixed_views, game_views, hash_of
-from gin_env.matches.provenance import (
-    describe_bot,
-    hash_files_of_estimator,
-    spell_out_bot,
-    spell_out_estimator,
-)
+from gin_env.matches.provenance import describe_bot, hash_files, spell_out_bot, spell_out_estimator
 
 NUM_FIGURES = 8
 
@@ -43,7 +38,7 @@ def describe_estimator(text: str) -> dict[str, Any]:
     return {
         "estimator": text,
         "spelled": spell_out_estimator(text),
-        "files": hash_files_of_estimator(text),
+        "files": hash_files(text, estimator=True),
         "says": None if text.startswith("omniscient") else estimate_figures(text),
     }
 

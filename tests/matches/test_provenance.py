@@ -12,13 +12,7 @@ from gin_env import agents
 from gin_env.agents.simple import SimpleBot
 from gin_env.matches import provenance
 from gin_env.matches.fixed_positions import decision_hash
-from gin_env.matches.provenance import (
-    describe_bot,
-    hash_files,
-    hash_files_of_estimator,
-    spell_out_bot,
-    spell_out_estimator,
-)
+from gin_env.matches.provenance import describe_bot, hash_files, spell_out_bot, spell_out_estimator
 
 pytestmark = pytest.mark.compiled
 
@@ -78,7 +72,7 @@ def test_files_of_bot_and_estimator_have_hashes():
         "estimators/data/suit_equivariant_simple.safetensors",
     }
     assert set(hash_files("cfr-plus")) == {"agents/cfr/data/cfr_plus.npz"}
-    assert set(hash_files_of_estimator("ensemble")) == {
+    assert set(hash_files("ensemble", estimator=True)) == {
         f"estimators/data/{name}"
         for name in (
             "ensemble_simple.npz",

@@ -44,6 +44,7 @@ def test_edited_file_is_refused(good, tmp_path):
         ({"seed": "3"}, "seed must be of type int, not '3'"),
         ({"opponents": []}, "opponents must be those of gin-100/1"),
         ({"rounds": []}, r"opponents\[0\]\.wins must be"),
+        ({"rounds": [{"games": 2, "wins": [], "points": []}]}, r"entry\.json: list index out of range"),
     ],
 )
 def test_inconsistent_entry_is_refused_with_the_field(good, tmp_path, changes, message):

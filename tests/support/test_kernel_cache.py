@@ -60,6 +60,8 @@ def test_constant_two_imports_away_is_never_stale(tmp_path):
 
 FORMS_OF_IMPORT = """
 import mine.inner.limits
+import os as system, mine.inner.limits as bounds
+import limits_apart
 from mine.inner import limits
 from mine.inner.limits import *
 from mine.inner.limits import (LIMIT as most,)
@@ -74,14 +76,15 @@ def test_every_form_of_import_is_followed(tmp_path):
     inner.mkdir(parents=True)
     for package in (inner, inner.parent):
         (package / "__init__.py").touch()
-    (inner / "limits.py").write_text("LIMIT = 3\n")
+    for folder, name in ((inner, "limits.py"), (tmp_path, "limits_apart.py")):
+        (folder / name).write_text("LIMIT = 3\n")
     forms = FORMS_OF_IMPORT.strip().splitlines()
     for number, form in enumerate(forms):
         (inner / f"kernels_{number}.py").write_text(f"{form}\n")
     code = (
-        "import mine; from gin_env.support.kernel_cache import sources; "
+        "import mine, limits_apart; from gin_env.support.kernel_cache import sources; "
         f"found = [sources(f'mine.inner.kernels_{{n}}') for n in range({len(forms)})]; "
-        "print([any(file.name == 'limits.py' for file in files) for files in found])"
+        "print([any(file.name.startswith('limits') for file in files) for files in found])"
     )
     assert run_python(code, PYTHONPATH=str(tmp_path)) == f"{[True] * len(forms)}\n"
 

@@ -680,8 +680,9 @@ def test_requests_without_an_origin_or_from_other_sites_are_refused():
     foreign = {"Origin": ORIGIN, "Sec-Fetch-Site": "cross-site"}
     assert client().post("/api/new", json={}, headers=foreign).status_code == 403
     assert client().get("/play.js", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
-    link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
     assert client().get("/", headers=link).status_code == 200
+    assert client().get("/", headers=link | {"Sec-Fetch-Dest": "iframe"}).status_code == 403
 
 
 @pytest.mark.parametrize(
@@ -765,6 +766,12 @@ def test_serving_to_other_computers_prints_a_warning(capsys, port, host, warned)
     assert ("without a password" in capsys.readouterr().err) == warned
 
 
+BEGUN = (
+    b"POST /api/new HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nContent-Length: 4000\r\n\r\n{"
+)
+"""A request whose body never ends."""
+
+
 @pytest.fixture
 def running(monkeypatch):
     """The port of a server that runs in a thread."""
@@ -797,20 +804,19 @@ def test_silent_connections_are_closed(running):
     asked.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
     while asked.recv(4096).count(b"</html>") == 0:
         pass
-    half, silent = (socket.create_connection(address, timeout=5) for _ in range(2))
+    half, silent, unfinished = (socket.create_connection(address, timeout=5) for _ in range(3))
     half.sendall(b"GET / HT")
     asked.sendall(b"GET / HT")
-    for connection in (silent, half, asked):
+    unfinished.sendall(BEGUN)
+    assert unfinished.recv(4096).startswith(b"HTTP/1.1 408")
+    for connection in (silent, half, asked, unfinished):
         assert connection.recv(4096) == b""
         connection.close()
 
 
 def test_client_that_leaves_in_a_request_prints_nothing(running, capsys):
     with socket.create_connection(("127.0.0.1", running), timeout=5) as connection:
-        connection.sendall(
-            b"POST /api/new HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\n"
-            b"Content-Length: 4000\r\n\r\n{"
-        )
+        connection.sendall(BEGUN)
     time.sleep(0.3)
     with socket.create_connection(("127.0.0.1", running), timeout=5) as connection:
         connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")

@@ -184,9 +184,9 @@ def _answer(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
     async def post(request: Request) -> Response:
         headers = {"Cache-Control": "no-store"}
         try:
-            content = json.loads(await request.body())
-        except ClientDisconnect:
-            return Response(status_code=400, headers=headers)  # which nobody receives
+            content = json.loads(await asyncio.wait_for(request.body(), REQUEST_SECONDS))
+        except (ClientDisconnect, TimeoutError):
+            return Response(status_code=408, headers=headers)
         except (ValueError, RecursionError):
             content = None
         if not isinstance(content, dict):
@@ -239,7 +239,7 @@ class Guard(BaseHTTPMiddleware):
         if any(_netloc(origin) != hosts[0].lower() for origin in origins):
             return 403, "requests from other origins are refused"
         if headers.get("sec-fetch-site", "none") not in ("same-origin", "none") and (
-            method != "GET" or headers.get("sec-fetch-mode") != "navigate"
+            method != "GET" or headers.get("sec-fetch-dest") != "document"
         ):
             return 403, "requests from other sites are refused"
         if method not in ("GET", "HEAD"):
