@@ -34,7 +34,7 @@ _IMPORT = re.compile(r"^[ \t]*(?:from ([\w.]+) import (\([^)]*\)|[^\n]*)|import 
 
 
 def sources(module: str) -> list[Path]:
-    """Return the files of a loaded module and of all that it imports, but for other installed libraries.
+    """Return the files of a loaded module and of all that it imports, except other installed libraries.
 
     Imports anywhere in a file count, also those inside functions.
     """
