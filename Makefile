@@ -108,6 +108,7 @@ mutants: install
 	printf '%s\n' '[cosmic-ray]' 'module-path = "$(MODULE)"' 'timeout = 120.0' 'excluded-modules = []' \
 		'test-command = "$(BIN)/python -m pytest -q -x -p interpreted -m \"not compiled and not long\" $(TESTS)"' \
 		'[cosmic-ray.distributor]' 'name = "local"' > build/mutants/config.toml
+	$(BIN)/cosmic-ray baseline build/mutants/config.toml
 	$(BIN)/cosmic-ray init build/mutants/config.toml build/mutants/session.sqlite
 	-timeout --signal=INT $(MINUTES)m $(BIN)/cosmic-ray exec build/mutants/config.toml build/mutants/session.sqlite
 	$(BIN)/cr-report --surviving-only --show-diff build/mutants/session.sqlite

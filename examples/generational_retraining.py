@@ -15,11 +15,9 @@ The ablation freezes the knock to Simple's. The networks of all generations, ``h
 `gin_env.training.generations.loop`.
 """
 
-import tyro
-
 from gin_env.support.exits import one_line_errors
-from gin_env.training.generations.loop import Options, climb
+from gin_env.training.generations.loop import climb, read_command
 
 if __name__ == "__main__":
     with one_line_errors("generational_retraining.py"):
-        climb(tyro.cli(Options, description=__doc__))
+        climb(read_command("generational_retraining.py", __doc__))

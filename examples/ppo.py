@@ -24,11 +24,10 @@ import os
 # Threads that wait must sleep: spinning ones slow each other down. torch reads this at import.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-import tyro
-
 from gin_env.support.exits import one_line_errors
 from gin_env.training.ppo import PPORun, PPOSettings
 from gin_env.training.ranks import Ranks, launch
+from gin_env.training.runs import read_command
 
 
 def train(settings: PPOSettings, ranks: Ranks) -> None:
@@ -61,6 +60,6 @@ def train(settings: PPOSettings, ranks: Ranks) -> None:
 
 if __name__ == "__main__":
     with one_line_errors("ppo.py"):
-        settings = tyro.cli(PPOSettings, description=__doc__)
+        settings = read_command("ppo.py", __doc__)
         settings.check()
         launch(train, settings, settings.workers, settings.device)

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 from gin_env.agents.adapted import adapt
 from gin_env.agents.base import Agent, AnyAgent, HasActionChances, HasActionValues
+from gin_env.agents.declared_bots import BOTS, OWN_NETWORK, POLICY_FILES
 from gin_env.agents.paper import PAPER_BOTS
 from gin_env.agents.process import PREFIX as PROCESS
 from gin_env.agents.process import ProcessBot
-from gin_env.agents.registry import BOTS, OWN_NETWORK, POLICY_FILES
 from gin_env.support import specs
 from gin_env.support.checks import check_switch, unknown
 from gin_env.support.specs import OWN_CLASS, names_own_class

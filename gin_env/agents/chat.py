@@ -29,7 +29,8 @@ from gin_env.observations.illegal_actions import explain_illegal
 from gin_env.observations.views import PlayerView
 from gin_env.support import specs
 from gin_env.support.atomic import write_text
-from gin_env.support.checks import check_integer, check_number
+from gin_env.support.checks import check_integer, check_number, printable
+from gin_env.support.files import check_regular_file
 from gin_env.support.specs import NamedObject
 
 try:
@@ -88,7 +89,10 @@ class AnswerFile:
         self.path = Path(path)
         self._lock = threading.Lock()
         self.by_key: dict[str, dict[str, Any]] = {}
-        text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
+        text = ""
+        if self.path.exists():
+            check_regular_file(self.path)
+            text = self.path.read_text(encoding="utf-8")
         *lines, cut = text.split("\n")
         for number, line in enumerate(lines, 1):
             try:
@@ -116,8 +120,13 @@ def api_key(url: str) -> str | None:
     if any(not host or not key for host, _, key in entries):
         raise ValueError(f"{KEYS} must be HOST=KEY, or several separated by commas")
     own = {host.strip(): key for host, _, key in entries}.get(address.netloc)
-    is_openai = address.scheme == "https" and address.hostname == urlsplit(OPENAI).hostname
-    return own or (os.environ.get("OPENAI_API_KEY") if is_openai else None)
+    return own or (os.environ.get("OPENAI_API_KEY") if is_openai(url) else None)
+
+
+def is_openai(url: str) -> bool:
+    """Return whether the server is OpenAI's, by an encrypted connection."""
+    address = urlsplit(url)
+    return address.scheme == "https" and address.hostname == urlsplit(OPENAI).hostname
 
 
 def make_chat(text: str, params: dict[str, Any]) -> ChatBot:
@@ -180,6 +189,8 @@ class ChatBot(NamedObject):
             timeout=check_number("timeout", timeout, 0.0, 1e6),
             max_retries=4,
         )
+        if not is_openai(url):  # the library sends what OPENAI_ORG_ID and OPENAI_PROJECT_ID say to any server
+            self._client.organization = self._client.project = None
 
     def act(self, view: PlayerView) -> np.ndarray:
         """Return an action for each view, int64 (n,). Raises ConnectionError without an answer."""
@@ -232,11 +243,12 @@ class ChatBot(NamedObject):
         try:
             reply = self._client.chat.completions.create(model=self.model, messages=messages)
         except openai.OpenAIError as error:
-            raise ConnectionError(f"{self.name} at {self.url} does not answer: {error}") from error
-        if not getattr(reply, "choices", None):
             raise ConnectionError(
-                f"{self.name} at {self.url} does not answer like a chat server: {reply!r:.200}"
-            )
+                f"{self.name} at {self.url} does not answer: {printable(error, 500)}"
+            ) from error
+        if not getattr(reply, "choices", None):
+            said = printable(repr(reply), 200)
+            raise ConnectionError(f"{self.name} at {self.url} does not answer like a chat server: {said}")
         usage = reply.usage
         answer = reply.choices[0].message.content or ""
         return {

@@ -25,6 +25,7 @@ from gin_env.game.cards import card_id, card_text, cards_of, mask_of
 from gin_env.game.rules import Rules
 from gin_env.game.state import NO_CARD
 from gin_env.observations.views import PlayerView
+from gin_env.support.checks import printable
 
 VERSION = 2
 """Version of the protocol. Programs of version 1 are played too: their questions have no ``memory``."""
@@ -105,12 +106,12 @@ def read_question(message: dict[str, Any]) -> PlayerView:
 def read_answer(message: dict[str, Any], number: int) -> int:
     """Return the action in the answer to question `number`. Raises ProtocolError for anything else."""
     if message.get("type") == "error":
-        raise ProtocolError(f"it answered with an error: {_printable(message.get('message'), 200)}")
+        raise ProtocolError(f"it answered with an error: {printable(message.get('message'), 200)}")
     if message.get("type") != "action" or not isinstance(message.get("action"), str):
         raise ProtocolError(f'an answer is {{"type": "action", "number": {number}, "action": ...}}')
     if message.get("number") != number:
         raise ProtocolError(
-            f"it answered question {_printable(message.get('number'), 20)} instead of {number}"
+            f"it answered question {printable(message.get('number'), 20)} instead of {number}"
         )
     try:
         return act.parse(message["action"])
@@ -181,14 +182,6 @@ def _reply(bot: Agent, message: dict[str, Any]) -> dict[str, Any]:
 
 
 # --- Texts --------------------------------------------------------------------------------------------
-
-
-def _printable(value: object, most: int) -> str:
-    """Return the first `most` characters of a program's text, without control characters.
-
-    The text is shown in a terminal.
-    """
-    return "".join(filter(str.isprintable, str(value)[:most]))
 
 
 def _texts(hand: int) -> list[str]:

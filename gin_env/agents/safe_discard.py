@@ -51,7 +51,7 @@ from gin_env.observations.knowledge import cards_missing, cards_unseen
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_number, check_switch
 from gin_env.support.compilation import kernel
-from gin_env.support.specs import NamedObject
+from gin_env.support.specs import NamedObject, files_of
 
 SAMPLED_HANDS = 32
 """Number of opponent hands sampled for a knock decision."""
@@ -89,6 +89,7 @@ class SafeDiscardBot(NamedObject):
                 f"a bot does not see the opponent's hand, so it cannot use the estimator "
                 f"{self.estimator.name!r}"
             )
+        self.files = files_of(self.estimator)
         self.caution = check_number("caution", caution, 0, 1000)
         self.draw = check_switch("draw", draw)
         self.knock = check_switch("knock", knock)

@@ -59,8 +59,8 @@ def bots(
 
 def _describe_bot(name: str) -> dict[str, Any]:
     from gin_env import agents
+    from gin_env.agents.declared_bots import BOTS
     from gin_env.agents.paper import PAPER_BOTS
-    from gin_env.agents.registry import BOTS
 
     reading = PAPER_BOTS.get(name)
     try:
@@ -131,7 +131,7 @@ def estimators(
 ) -> None:
     """List the estimators, or compare some by log loss and the metrics of Francis et al. 2021."""
     from gin_env import estimators as known
-    from gin_env.estimators.registry import ESTIMATORS
+    from gin_env.estimators.declared_estimators import ESTIMATORS
 
     if not names:
         found = ESTIMATORS.declarations.items()

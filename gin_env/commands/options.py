@@ -29,10 +29,15 @@ def flag(name: str, help: str) -> Any:
     return typer.Option(name, help=help, metavar="")
 
 
+def given_options(context: typer.Context, *parameters: str) -> list[str]:
+    """Return those of these parameters of the command that the user has set."""
+    sources = {name: context.get_parameter_source(name) for name in parameters}
+    return [name for name, source in sources.items() if source is not None and source.name != "DEFAULT"]
+
+
 def refuse_options(context: typer.Context, reason: str, *parameters: str) -> None:
     """Raise ValueError with the reason if the user has set any of these parameters of the command."""
-    sources = {name: context.get_parameter_source(name) for name in parameters}
-    used = [name for name, source in sources.items() if source is not None and source.name != "DEFAULT"]
+    used = given_options(context, *parameters)
     names = [option.opts[0] for option in context.command.params if option.name in used]
     if names:
         raise ValueError(f"{reason}: omit {', '.join(names)}")

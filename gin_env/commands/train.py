@@ -14,6 +14,7 @@ from gin_env.commands.options import (
     RulesOption,
     Seed,
     flag,
+    given_options,
     progress_bar,
     refuse_options,
     say,
@@ -100,11 +101,6 @@ def exploit(
     if bot.startswith("process:"):
         typer.echo("a program decides one position at a time, so this will be slow", err=True)
     agents.make(bot, programs=True)  # raises before the folder is made
-    again = f"gin-rummy exploit {shlex.quote(bot)} --run {shlex.quote(str(folder))} --resume"
-    again += f" --minutes {minutes:g}" if decisions is None else f" --decisions {decisions}"
-    again += f" --workers {workers} --games {games}"
-    again += "" if json is None else f" --json {shlex.quote(str(json))}"
-    others = {} if rules is None else {"rules": (rules.text,)}
     if rules is not None and rules.max_hands > MAX_VOID_HANDS and exploiter.are_hands_void(bot, rules):
         typer.echo(
             f"most hands of {bot} against itself are void: as long as the exploiter wins none, a game lasts "
@@ -112,17 +108,16 @@ def exploit(
             f"--rules {rules.text},max_hands={MAX_VOID_HANDS} shortens games",
             err=True,
         )
-    settings = exploiter.settings_against(
-        bot,
-        folder,
-        minutes=minutes,
-        total_timesteps=decisions or 0,
-        start=start,
-        seed=seed,
-        workers=workers,
-        resume=resume,
-        **others,
-    )
+    wanted = {"minutes": minutes, "decisions": decisions, "start": start, "seed": seed, "rules": rules}
+    others = {name: wanted[name] for name in given_options(context, *wanted)}
+    if "decisions" in others or "minutes" in others:
+        others["total_timesteps"] = others.pop("decisions", 0)
+    if rules is not None:
+        others["rules"] = (rules.text,)
+    settings = exploiter.settings_against(bot, folder, workers=workers, resume=resume, **others)
+    again = f"gin-rummy exploit {shlex.quote(bot)} --run {shlex.quote(str(folder))} --resume"
+    again += f" --workers {workers} --games {games}"
+    again += "" if json is None else f" --json {shlex.quote(str(json))}"
     result = exploiter.play_exploiter(ppo.train(settings, again), games, progress=True)
     spent = "{minutes:g} minutes, {decisions:,} decisions, seed {seed}".format(**result.method)
     say(f"{spent}: {result}", json)
@@ -154,20 +149,13 @@ def train(
 
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # waiting threads sleep; read when torch is imported
     try:
-        import tyro
-
-        from gin_env.training import ppo
+        from gin_env.training import ppo, runs
         from gin_env.training.generations import loop as generations
     except ImportError as error:
         raise ImportError('training needs PyTorch: pip install "gin-env[train]"') from error
     words = arguments or []
     if words[:1] == ["generations"]:
         about = generations.Options.__doc__
-        options = tyro.cli(
-            generations.Options, prog="gin-rummy train generations", args=words[1:], description=about
-        )
-        generations.climb(options)
-        return
-    about = ppo.PPOSettings.__doc__
-    settings = tyro.cli(ppo.PPOSettings, prog="gin-rummy train", args=words, description=about)
-    ppo.train(settings).announce()
+        generations.climb(generations.read_command("gin-rummy train generations", about, words[1:]))
+    else:
+        ppo.train(runs.read_command("gin-rummy train", ppo.PPOSettings.__doc__, words)).announce()

@@ -17,8 +17,8 @@ from collections.abc import Callable
 from typing import Any
 
 from gin_env.estimators.base import Estimator, no_memory
+from gin_env.estimators.declared_estimators import ESTIMATORS
 from gin_env.estimators.public_history import known_cards
-from gin_env.estimators.registry import ESTIMATORS
 from gin_env.support import specs
 from gin_env.support.checks import unknown
 

@@ -82,7 +82,8 @@ class BayesEstimator(Memoryless):
     ) -> None:
         least = check_integer("least_observations", least_observations, 1, 1 << 31)
         check_choice("likelihood", likelihood, LIKELIHOODS)
-        self._factors = LIKELIHOODS[likelihood](find_table(table), least)
+        frequencies, self.files = find_table(table)
+        self._factors = LIKELIHOODS[likelihood](frequencies, least)
         self._linear = likelihood == "paper"
 
     def estimate(self, view: PlayerView) -> np.ndarray:

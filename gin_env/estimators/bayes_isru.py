@@ -61,7 +61,7 @@ class BayesIsruEstimator(Memoryless):
     def __init__(self, table: str | Path = "simple", alpha: float = 1.0, normalised: bool = False) -> None:
         self._alpha = check_number("alpha", alpha, 1e-6, 1e6)
         self._normalised = check_switch("normalised", normalised)
-        frequencies = find_table(table)
+        frequencies, self.files = find_table(table)
         self._factors = (
             likelihoods_of_turns(frequencies, MIN_OBSERVATIONS)
             if self._normalised

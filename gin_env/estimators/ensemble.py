@@ -31,14 +31,14 @@ from typing import Any
 import numpy as np
 
 from gin_env import estimators
+from gin_env.estimators.declared_estimators import ESTIMATORS
 from gin_env.estimators.public_history import first_hands, known_cards, with_known_cards
-from gin_env.estimators.registry import ESTIMATORS
 from gin_env.game.cards import NUM_CARDS
 from gin_env.game.rules import MAX_TURNS
 from gin_env.observations.views import PlayerView
 from gin_env.support.array_files import ArrayFileError, ArrayFormat
 from gin_env.support.checks import check_choice, check_number
-from gin_env.support.specs import NamedObject
+from gin_env.support.specs import NamedObject, files_of
 
 MEMBERS = ("bayes", "nn", "shankar-cnn")
 """The three estimators of the paper."""
@@ -83,7 +83,9 @@ class EnsembleEstimator(NamedObject):
         self.switching = switching
         self.rate = check_number("rate", rate, 0, 100)
         self.members = [estimators.make(member) for member in members]
-        self.weights = _first_weights(switching, tuple(members), table)
+        file = ESTIMATORS.file("ensemble", "table", table)
+        self.files = file, *(path for member in self.members for path in files_of(member))
+        self.weights = _first_weights(switching, tuple(members), file)
         self._memory = np.dtype(
             [
                 ("first_hand", np.uint64),
@@ -158,11 +160,11 @@ def load_table(path: str | Path) -> dict[str, Any]:
     return table | {"metadata": metadata}
 
 
-def _first_weights(switching: str, members: tuple[str, ...], path: str | Path | None) -> np.ndarray:
+def _first_weights(switching: str, members: tuple[str, ...], path: Path) -> np.ndarray:
     """Return the initial weights of the members by turn, float64 (MAX_TURNS + 1, members)."""
     if switching == "paper":
         return np.eye(len(MEMBERS))[PAPER_CHOICE]
     if members != MEMBERS:
         return np.full((MAX_TURNS + 1, len(members)), 1 / len(members))
-    table = load_table(ESTIMATORS.file("ensemble", "table", path))
+    table = load_table(path)
     return np.eye(len(MEMBERS))[table["choice"]] if switching == "fitted" else table["weights"]

@@ -34,8 +34,8 @@ from typing import Any
 import numpy as np
 
 from gin_env.estimators.base import Memoryless
+from gin_env.estimators.declared_estimators import ESTIMATORS
 from gin_env.estimators.public_history import hash_turns, known_cards, opponent_turns, with_known_cards
-from gin_env.estimators.registry import ESTIMATORS
 from gin_env.game.cards import NUM_CARDS, card_columns
 from gin_env.observations.views import PlayerView
 
@@ -56,9 +56,9 @@ class _NetworkEstimator(Memoryless):
     def __init__(self, weights: str = "simple") -> None:
         from gin_env.estimators.networks import load
 
-        path = ESTIMATORS.file(self.name, "weights", weights)
+        self.files = (ESTIMATORS.file(self.name, "weights", weights),)
         self.network: Any
-        self.network, self.provenance = load(self.name, path)
+        self.network, self.provenance = load(self.name, self.files[0])
 
     def estimate(self, view: PlayerView) -> np.ndarray:
         from gin_env.estimators.networks import predict

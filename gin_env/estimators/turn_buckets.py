@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.estimators.registry import ESTIMATORS
+from gin_env.estimators.declared_estimators import ESTIMATORS
 from gin_env.game.actions import DRAW_UPCARD, is_discard
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from gin_env.game.history import first_mover, next_mover
@@ -100,12 +100,13 @@ class Frequencies:
         )
 
 
-def find_table(table: str | Path) -> Frequencies:
-    """Return the table for an estimator's `table` parameter: the name of a packaged table, or a file.
+def find_table(table: str | Path) -> tuple[Frequencies, tuple[Path]]:
+    """Return (table, its file) for an estimator's `table` parameter: the name of a packaged table, or a file.
 
     Raises TypeError, FileNotFoundError or ValueError if it is neither.
     """
-    return Frequencies.load(ESTIMATORS.file("bayes", "table", table))
+    file = ESTIMATORS.file("bayes", "table", table)
+    return Frequencies.load(file), (file,)
 
 
 @kernel

@@ -32,6 +32,7 @@ import numpy as np
 
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, NUM_ACTIONS, PASS, is_discard
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, card_bit, write_ones
+from gin_env.game.earlier_hands import forget_hands, remember_hand
 from gin_env.game.history import first_mover
 from gin_env.game.melds import (
     best_set_cards,
@@ -41,7 +42,6 @@ from gin_env.game.melds import (
     run_cards,
     unmelded_value,
 )
-from gin_env.game.memory import forget_hands, remember_hand
 from gin_env.game.rules import (
     NEXT_ALTERNATE,
     NEXT_WINNER,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.game.memory import MEMORY
+from gin_env.game.earlier_hands import MEMORY
 from gin_env.game.rules import MAX_TURNS, RULES
 
 NUM_PLAYERS = 2

@@ -260,7 +260,7 @@ def benchmark(
     player = agents.resolve(agent, programs=True)
     for opponent in opponents:
         check_unchanged(opponent, protocol)
-    logged = logged_name(agent, player.name)
+    logged = logged_name(player)
     began = time.monotonic()
     result = BenchmarkResult(protocol, player.name, seed, (), (), decision_time(player), 0.0)
     luck = log.luck if luck is None and log is not None else luck  # a resumed run goes on as it began

@@ -13,11 +13,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
-from gin_env.agents import AnyAgent
+from gin_env.agents import Agent, AnyAgent
 from gin_env.game.rules import check_rules
 from gin_env.matches.matches import MatchResult, play_match
 from gin_env.matches.provenance import hash_files
 from gin_env.support.atomic import write_text
+from gin_env.support.files import check_regular_file
 from gin_env.support.version import __version__
 
 
@@ -85,6 +86,7 @@ class MatchLog:
     def _read(self) -> None:
         if not self.path.exists():
             raise FileNotFoundError(f"nothing to resume: {self.path} does not exist")
+        check_regular_file(self.path)
         *lines, unfinished = self.path.read_text().split("\n")  # "" unless the last line was cut short
         try:
             release = json.loads(lines[0])["matches_of_release"]
@@ -103,7 +105,6 @@ class MatchLog:
             write_text(self.path, "\n".join(lines) + "\n")
 
 
-def logged_name(bot: AnyAgent, name: str) -> str:
+def logged_name(bot: Agent) -> str:
     """Return a bot's name with the hashes of its files, whose changes make it another bot."""
-    files = hash_files(bot) if isinstance(bot, str) else {}
-    return f"{name} {' '.join(files.values())}" if files else name
+    return " ".join([bot.name, *hash_files(bot).values()])

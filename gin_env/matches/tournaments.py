@@ -257,7 +257,7 @@ def play_tournament(
             if isinstance(bot, str):  # entrants are objects, which do not know how they were named
                 record.spell(entrant.name, spell_out_bot(bot))
     pairs = list(combinations(range(len(entrants)), 2))
-    logged = names if log is None else list(map(logged_name, named, names))
+    logged = names if log is None else list(map(logged_name, entrants))
     matches = []
     with opened(workers) as crew:
         # Workers make their own bots from the names.

@@ -12,8 +12,8 @@ import numpy as np
 
 from gin_env.game.actions import DRAW_STOCK, NUM_ACTIONS, check_action, describe
 from gin_env.game.cards import NUM_CARDS, cards_of, check_mask
+from gin_env.game.earlier_hands import MEMORY, MOST
 from gin_env.game.engine import deal, play
-from gin_env.game.memory import MEMORY, MOST
 from gin_env.game.rules import Rules, RulesLike, check_rules
 from gin_env.game.state import NO_CARD, STATE
 from gin_env.game.words import position_in_words
@@ -128,7 +128,7 @@ class PlayerView:
         hand_number : hands played before this one.
         random : a number from 0 to 2**64 - 1 by which bots break ties.
         memory : what players 0 and 1 have shown in the earlier hands of the game, as counts by the names of
-            `gin_env.game.memory.MEMORY`; default: nothing, so `memories` are zeros.
+            `gin_env.game.earlier_hands.MEMORY`; default: nothing, so `memories` are zeros.
 
         Raises
         ------

@@ -11,7 +11,7 @@ import numpy as np
 
 from gin_env.batch import Episode, Games
 from gin_env.game.actions import describe
-from gin_env.game.memory import remember_hand
+from gin_env.game.earlier_hands import remember_hand
 from gin_env.game.rules import Rules
 from gin_env.game.state import OUTCOME_NAMES, OVER, PUBLIC, STATE
 from gin_env.observations.views import PlayerView

@@ -73,6 +73,11 @@ def unknown(name: str, value: object, choices: Collection[str]) -> str:
     return f"{text}; choose from {', '.join(choices)}{hint}"
 
 
+def printable(value: object, most: int) -> str:
+    """Return the first `most` characters of a foreign text, to show in a terminal: no control characters."""
+    return "".join(filter(str.isprintable, str(value)[:most]))
+
+
 def shortened(text: str) -> str:
     """Return a text from outside for a message, cut after `MAX_SHOWN` characters."""
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."

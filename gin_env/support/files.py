@@ -27,7 +27,7 @@ def write_csv(path: str | Path, header: Iterable[object], rows: Iterable[Iterabl
 
 
 def check_regular_file(
-    path: str | Path, max_bytes: int, what: str = "file", error_type: type[ValueError] = ValueError
+    path: str | Path, max_bytes: int = 1 << 30, what: str = "file", error_type: type[ValueError] = ValueError
 ) -> None:
     """Check that a file named by the user is a regular file of limited size, before opening it.
 

@@ -33,7 +33,6 @@ class Declaration:
         like it takes part already.
     held_out : whether no other bot was trained, tuned or selected against it, in any pool or league, so that
         results against it show how well the others generalise.
-    files : packaged files that it always reads, relative to its package.
     files_by_parameter : packaged files that a parameter replaces: its name -> the file of its default. ``{}``
         stands for the parameter's value, unless that is itself the path of a file.
     """
@@ -44,7 +43,6 @@ class Declaration:
     slow: bool = False
     only_by_name: bool = False
     held_out: bool = False
-    files: tuple[str, ...] = ()
     files_by_parameter: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -66,13 +64,6 @@ class Registry:
     def factory(self, name: str) -> Callable[..., Any]:
         """Return what makes the bot or estimator. Raises ImportError if it needs torch, which is missing."""
         return resolve_name(f"{self.package}.{self.declarations[name].factory}")
-
-    def files(self, name: str, params: Mapping[str, Any]) -> list[Path]:
-        """Return the files that the bot or estimator with this name and all of its parameters reads."""
-        declared = self.declarations[name]
-        return [self._folder / file for file in declared.files] + [
-            self.file(name, key, params[key]) for key in declared.files_by_parameter
-        ]
 
     def file(self, name: str, parameter: str, value: object) -> Path:
         """Return the file that the value of a parameter in `Declaration.files_by_parameter` stands for.

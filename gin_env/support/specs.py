@@ -43,9 +43,16 @@ class NamedObject:
     """Base of bots and estimators: they are printed by their names."""
 
     name: str
+    files: tuple[Path, ...] = ()
+    """The files that it plays by, those of its estimator and of other bots in it included."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
+
+
+def files_of(made: object) -> tuple[Path, ...]:
+    """Return the `NamedObject.files` of a bot or an estimator; none of one of the user's own without them."""
+    return tuple(getattr(made, "files", ()))
 
 
 class _Named(Protocol):
@@ -135,7 +142,7 @@ def parse_value(text: str) -> Any:
     """Return a parameter's value from its text: an int, float, bool, None, str, or a tuple of these."""
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
-    for kind in (int, float):
+    for kind in (int, float) if text.isascii() else ():  # no digits of other scripts
         try:
             return kind(text)
         except ValueError:

@@ -10,14 +10,7 @@ import numpy as np
 import torch
 
 from gin_env import agents
-from gin_env.agents.policies.candidate_network import (
-    IMPOSSIBLE,
-    NUM_TYPES,
-    CandidateScorer,
-    CandidateScores,
-    QuickLogits,
-    quick_logits,
-)
+from gin_env.agents.policies.candidate_network import NUM_TYPES, CandidateScorer, CandidateScores
 from gin_env.agents.policies.policy import sample_actions
 from gin_env.agents.turns import play_turns
 from gin_env.batch import Games
@@ -42,28 +35,32 @@ DECAY = 0.95
 class PastLogits:
     """The logits of all past selves, of their draws or of their discards, in one batched product.
 
-    Each has few games at a time, so that one product for each takes longer. Those with a memory take turns.
+    Each has few games at a time, so that one product for each takes longer.
     """
 
     def __init__(self, scores: Sequence[CandidateScores]) -> None:
-        self._each = [QuickLogits(each) for each in scores]
-        each_weights = [quick.weights for quick in self._each]
-        self._weights = [torch.stack(several) for several in zip(*each_weights, strict=True)]
-        self._in_turn = any(each.memory is not None for each in scores)
+        self._weights, _ = torch.func.stack_module_state(list(scores))
+        self._scores = copy.deepcopy(scores[0])
+        self._scores.use_bfloat16 = False
 
-    def __call__(self, rows: np.ndarray, table: np.ndarray, past: np.ndarray) -> np.ndarray:
-        """Return the logits as `QuickLogits` does; `past` are the ascending indices of the past selves."""
-        counts = np.bincount(past, minlength=len(self._each))
+    def __call__(
+        self, rows: np.ndarray, possible: np.ndarray, table: np.ndarray, past: np.ndarray
+    ) -> torch.Tensor:
+        """Return the logits of `CandidateScores`, given its arguments and the selves' ascending indices."""
+        counts = np.bincount(past, minlength=len(self._weights["outputs.bias"]))
         starts = counts.cumsum() - counts
-        if self._in_turn:
-            parts = zip(self._each, starts, starts + counts, strict=True)
-            return np.concatenate([quick(rows[i:end], table[i:end]) for quick, i, end in parts if i < end])
         where = past, np.arange(len(past)) - starts[past]
-        padded_rows = np.zeros((len(counts), counts.max(), *rows.shape[1:]), np.float32)
-        padded_table = np.zeros((len(counts), counts.max(), table.shape[1]), np.float32)
-        padded_rows[where], padded_table[where] = rows, table
+        inputs = []
+        for array in (rows, possible, table):
+            padded = np.zeros((len(counts), counts.max(), *array.shape[1:]), array.dtype)
+            padded[where] = array
+            inputs.append(torch.from_numpy(padded))
         with torch.inference_mode():
-            return quick_logits(self._weights, padded_rows, padded_table)[where]
+            return torch.func.vmap(self._logits)(self._weights, *inputs)[where]
+
+    def _logits(self, weights: Tensors, *inputs: torch.Tensor) -> torch.Tensor:
+        logits, _ = torch.func.functional_call(self._scores, weights, inputs)
+        return logits
 
 
 class League:
@@ -126,11 +123,11 @@ class League:
                 rows=np.empty((len(places), (DRAW_ROWS, DISCARD_ROWS)[kind], NUM_FEATURES), np.float32),
                 context=np.empty((len(places), self.past[0].num_context), np.float32),
             )
-            logits = self._past_logits[kind](rows, context, past[places])
-            logits[actions == NO_ACTION] = IMPOSSIBLE
-            chances = torch.softmax(torch.from_numpy(logits).flatten(1), dim=1).numpy()
+            actions = actions.reshape(len(places), -1)
+            logits = self._past_logits[kind](rows, actions != NO_ACTION, context, past[places])
+            chances = torch.softmax(logits, dim=1).numpy()
             best = sample_actions(chances, random[places])
-            chosen[places] = actions.reshape(chances.shape)[np.arange(len(places)), best]
+            chosen[places] = actions[np.arange(len(places)), best]
         games.play(envs, chosen)
 
     def record(self, opponents: np.ndarray, points: np.ndarray) -> None:
@@ -157,7 +154,7 @@ class League:
     def _stack_past(self) -> None:
         """Stack the weights of all past selves."""
         draws, discards = [past.draws for past in self.past], [past.discards for past in self.past]
-        self._past_logits = [PastLogits(draws), PastLogits(discards)]
+        self._past_logits = [PastLogits(each) for each in (draws, discards) if each]
 
     def log(self) -> dict[str, float]:
         """Return points per hand and the share of hands lost for each bot."""

@@ -8,9 +8,12 @@ checkpoint.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
+
+import tyro
 
 from gin_env import agents
 from gin_env.agents.policies.candidate_network import load_candidate_policy
@@ -64,25 +67,54 @@ def open_folder(settings: PPOSettings) -> tuple[PPOSettings, Checkpoint | None]:
             )
         run.mkdir(parents=True, exist_ok=True)
         return settings, None
-    if not (run / CHECKPOINT).exists():
-        raise FileNotFoundError(f"nothing to resume: there is no {run / CHECKPOINT}")
-    tensors, metadata = CHECKPOINT_FORMAT.read_tensors(run / CHECKPOINT)
-    before = replace(PPOSettings.from_json(metadata["settings"]), run=run)
-    given = [each.name for each in fields(settings) if getattr(settings, each.name) != each.default]
+    before, checkpoint = _read(run)
     may_change = (*settings.SESSION, *settings.BUDGET)
-    for name in given:
-        if name not in may_change and getattr(settings, name) != getattr(before, name):
-            raise ValueError(
-                f"the run in {run} has {name} = {getattr(before, name)}; leave {name} out to resume it"
-            )
-    for bot in (*before.bots, *before.evaluate_against):
-        if agents.starts_program(bot) and bot not in (*settings.bots, *settings.evaluate_against):
+    for name in (each.name for each in fields(settings)):
+        own, given = getattr(before, name), getattr(settings, name)
+        if own != given and name not in may_change:
+            raise ValueError(f"the run in {run} has {name} = {own} and cannot be resumed with {given}")
+    remove_partials(run)
+    if settings.minutes != before.minutes and settings.total_timesteps == before.total_timesteps:
+        settings = replace(settings, total_timesteps=0)  # a new end in minutes
+    return settings, checkpoint
+
+
+def stored_settings(run: Path, programs: Collection[str] = ()) -> PPOSettings:
+    """Return the settings with which to resume the run in a folder.
+
+    >>> train(replace(stored_settings(Path("runs/first")), minutes=60))
+
+    Bots of the run that execute other code must be among `programs`. Raises ValueError for any others, or
+    FileNotFoundError if there is no run to resume.
+    """
+    settings, _ = _read(run)
+    for bot in (*settings.bots, *settings.evaluate_against):
+        if agents.starts_program(bot) and bot not in programs:
             raise ValueError(
                 f"the run in {run} names {bot!r}, which runs other code: pass it again to allow that"
             )
-    remove_partials(run)
-    changed = settings.SESSION if set(given).isdisjoint(settings.BUDGET) else may_change
-    return replace(before, **{name: getattr(settings, name) for name in changed}), (tensors, metadata)
+    return replace(settings, resume=True)
+
+
+def read_command(program: str, description: str | None, words: Sequence[str] | None = None) -> PPOSettings:
+    """Return the settings that a command line gives; with --resume, the others are those of the run.
+
+    `program` and `description` are for its help, and `words` are its arguments (default: those of this
+    process). Raises as `stored_settings` does, but not without a run: other machines need not have it.
+    """
+    given = tyro.cli(PPOSettings, prog=program, description=description, args=words)
+    if not given.resume or not (given.run / CHECKPOINT).exists():
+        return given
+    stored = stored_settings(given.run, (*given.bots, *given.evaluate_against))
+    default = replace(stored, **{name: getattr(given, name) for name in given.SESSION})
+    return tyro.cli(PPOSettings, prog=program, description=description, args=words, default=default)
+
+
+def _read(run: Path) -> tuple[PPOSettings, Checkpoint]:
+    if not (run / CHECKPOINT).exists():
+        raise FileNotFoundError(f"nothing to resume: there is no {run / CHECKPOINT}")
+    tensors, metadata = CHECKPOINT_FORMAT.read_tensors(run / CHECKPOINT)
+    return replace(PPOSettings.from_json(metadata["settings"]), run=run), (tensors, metadata)
 
 
 def load_start(settings: PPOSettings) -> tuple[Tensors, dict[str, Any]] | None:

@@ -45,8 +45,7 @@ class PPOSettings:
     total_timesteps: int = 0
     """Number of decisions to learn from, instead of minutes; 0: train for `minutes`."""
     resume: bool = False
-    """Resume the run in the folder with its own settings, up to the end that it had or another one. An end
-    equal to the default counts as not given."""
+    """Resume the run in the folder with its own settings, up to the end that it had or another one."""
     seed: int = 1
     """Seed of decks, network and exploration."""
     bots: tuple[str, ...] = ("simple", "simple:knock_at=0", "tonic", "generation")
@@ -126,9 +125,9 @@ class PPOSettings:
     """Number of updates between two past selves."""
 
     SESSION: ClassVar[tuple[str, ...]] = ("run", "resume", "record", "device", "workers")
-    """Settings that a resumed run takes from the command line; all others come from its checkpoint."""
+    """Settings that may differ in each session of a run, and are not kept for the next one."""
     BUDGET: ClassVar[tuple[str, ...]] = ("minutes", "total_timesteps")
-    """Settings that say when the training ends; those of the checkpoint unless one of them is given."""
+    """Settings that say when the training ends, which may change when a run is resumed."""
 
     def check(self) -> None:
         """Raise ValueError, TypeError or FileNotFoundError for invalid settings or missing bots."""

@@ -50,7 +50,7 @@ def hand_of(link: str) -> GameRecord:
         raise RecordError("not the address of a hand: it is cut off, or of another version")
     _, deck, start, actions, names, *rules = parts
     try:
-        dealer, *scores = (int(number) for number in start.split("-") if number.isdecimal())
+        dealer, *scores = (int(number) for number in re.findall("[0-9]+", start))
         first, second = (Player(unquote(name)) for name in names.split("~"))
         record = HandRecord(
             dealer,

@@ -45,7 +45,7 @@ def position_in_text(
     draws = [card_id(word) for word in re.split(r"[\s,]+", drew.strip()) if word]
     acts = [parse(" ".join(words.split())) for words in history.split(";") if words.strip()]
     both = re.split(r"[\s,:]+", scores.strip())
-    if len(both) != 2 or not all(word.isdecimal() for word in both):
+    if len(both) != 2 or not all(re.fullmatch("[0-9]+", word) for word in both):
         raise ValueError(
             f"--scores must be two numbers, yours and your opponent's, as in '40 25', not {scores!r}"
         )

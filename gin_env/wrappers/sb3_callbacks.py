@@ -36,7 +36,9 @@ from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy
 POLICY_FILE = "policy.safetensors"
 EVALUATIONS_FILE = "evaluations.csv"
 CHECKPOINT_FILE = "checkpoint.safetensors"
-_FORMAT = NetworkFormat("checkpoint of SelfPlayCallback", "1", "SelfPlayCallback")
+_FORMAT = NetworkFormat("checkpoint of SelfPlayCallback", "2", "SelfPlayCallback")
+_SETTINGS = ("bots_share", "snapshot_every", "pool_size", "evaluate_every", "games", "episode", "seed")
+_MODEL_SETTINGS = ("seed", "n_envs", "n_steps", "batch_size", "n_epochs", "gamma", "gae_lambda", "ent_coef")
 _MEMORY = 0.99
 """Factor by which earlier results are multiplied whenever the opponents are weighted again."""
 
@@ -130,14 +132,19 @@ class SelfPlayCallback(BaseCallback):
     def restore(self, model: MaskablePPO) -> None:
         """Continue from the run's checkpoint: set the model's weights and counters, and the past selves.
 
-        Raises FileNotFoundError if there is none, ValueError if it is of a model with other settings.
+        Raises FileNotFoundError if there is none, ValueError if the model or this callback has other
+        settings.
         """
         path = self.run / CHECKPOINT_FILE
         if not path.exists():
             raise FileNotFoundError(f"nothing to resume: there is no {path}")
         tensors, metadata = _FORMAT.read_tensors(path)
-        self.model = model
         self._find_games(model)
+        for name, given in self._settings(model).items():
+            own = metadata["settings"].get(name)
+            if own != given:
+                raise ValueError(f"the run has {name} = {own} and cannot be resumed with {given}")
+        self.model = model
         current = {name: each for name, each in tensors.items() if not name.startswith("past.")}
         restore_model(model, current)  # raises before anything else has changed
         past = by_prefix(by_prefix(tensors).get("past", {}))
@@ -151,6 +158,12 @@ class SelfPlayCallback(BaseCallback):
         self.best_win_rate = metadata["best_win_rate"]
         self._results = {name: np.array(each) for name, each in metadata["results"].items()}
         self._env.seed((model.seed or 0) + metadata["decisions"])  # different decks from those before
+
+    def _settings(self, model: Any) -> dict[str, Any]:
+        """Return, for JSON, what a resumed run must have in common with its earlier sessions."""
+        settings = {"bots": [bot.name for bot in self.bots], "rules": self._env.seat.games.rules.text}
+        settings |= {name: getattr(self, name) for name in _SETTINGS}
+        return settings | {f"the model's {name}": getattr(model, name) for name in _MODEL_SETTINGS}
 
     def _save(self) -> None:
         """Replace the checkpoint, with everything that training changes in the model and in this object.
@@ -168,6 +181,7 @@ class SelfPlayCallback(BaseCallback):
         for decisions, weights in self._weights.items():
             tensors |= prefixed(f"past.{decisions}", weights)
         metadata = {
+            "settings": self._settings(self.model),
             "decisions": self.decisions,
             "taken_after": list(self._weights),
             "best_win_rate": self.best_win_rate,

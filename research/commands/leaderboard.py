@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,12 +12,12 @@ import numpy as np
 import typer
 
 from gin_env import agents
-from gin_env.agents.registry import BOTS
+from gin_env.agents.declared_bots import BOTS
 from gin_env.commands.options import flag
-from gin_env.matches.benchmark import PROTOCOLS, checksum_of, seed_of
+from gin_env.matches.benchmark import MAX_GAMES, PROTOCOLS, checksum_of, seed_of
 from gin_env.matches.matches import play_match
 from gin_env.support.atomic import write_text
-from gin_env.support.checks import check_choice
+from gin_env.support.checks import check_choice, check_integer
 from gin_env.support.files import check_regular_file, write_json
 from gin_env.support.plots import new_figure, save_figure
 from research.reproduce.changes import changes
@@ -34,6 +35,8 @@ FIELDS = {
     **{"seed": int, "rounds": list, "opponents": list, "player": dict},
 }
 """The fields of an entry and their types."""
+PLAIN = r"[^|<>`\[\]]{1,100}"
+"""Texts that mean nothing else in Markdown."""
 COLUMNS = {
     "": "{place}",
     "agent": "`{agent}`{trained}",
@@ -92,6 +95,9 @@ def read_entry(file: Path) -> dict[str, Any]:
         for field, kind in FIELDS.items():
             if not isinstance(entry[field], (int, float) if kind is float else kind):
                 raise TypeError(f"{field} must be of type {kind.__name__}, not {entry[field]!r}")
+        for field in ("agent", "author"):
+            if not re.fullmatch(PLAIN, entry[field]) or not entry[field].isprintable():
+                raise ValueError(f"{field} must be plain text of at most 100 characters")
         check_choice("protocol", entry["protocol"], PROTOCOLS)
         if entry["checksum"] != checksum_of(entry):
             raise ValueError("checksum does not match: the file was edited")
@@ -108,6 +114,11 @@ def _check_sums(entry: dict[str, Any]) -> None:
     panel, rows, rounds = PROTOCOLS[entry["protocol"]], entry["opponents"], entry["rounds"]
     if [row["bot"] for row in rows] != [opponent.bot for opponent in panel]:
         raise ValueError(f"opponents must be those of {entry['protocol']}")
+    for number, played in enumerate(rounds):
+        check_integer(f"rounds[{number}].games", played["games"], 2, MAX_GAMES)
+        for field in ("wins", "points"):
+            if len(played[field]) != len(panel):
+                raise ValueError(f"rounds[{number}].{field} must have {len(panel)} entries")
     for index, row in enumerate(rows):
         for field in ("wins", "points"):
             total = np.sum([played[field][index] for played in rounds], axis=0).tolist()

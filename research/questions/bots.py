@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.bot_speed import measure_bots
 from gin_env import agents
-from gin_env.agents.registry import BOTS
+from gin_env.agents.declared_bots import BOTS
 from gin_env.matches.intervals import wilson_interval
 from gin_env.matches.matches import MatchResult
 from gin_env.matches.tournaments import Rating, TournamentResult, draw_heat_map, play_tournament

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from gin_env import agents
 from gin_env.agents import Agent
+from gin_env.agents.declared_bots import BOTS
 from gin_env.agents.policies.candidate_network import load_candidate_policy
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
-from gin_env.agents.registry import BOTS
 from gin_env.support.plots import new_figure, save_figure
 from research.reproduce.charts import errors_of
 from research.reproduce.experiment import Run, match_row

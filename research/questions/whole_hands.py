@@ -14,19 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
-from gin_env.agents.policies.candidate_network import (
-    CandidateScorer,
-    QuickLogits,
-    check_no_memory,
-    find_policy_of_games,
-)
+from gin_env.agents.policies.candidate_network import CandidateScorer, check_no_memory, find_policy_of_games
+from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.search.belief import Belief, Worlds, without_padding
 from gin_env.agents.search.best_response import log_likelihoods
 from gin_env.agents.search.small_networks import HandShapes, packaged_networks
 from gin_env.estimators.base import Estimator
 from gin_env.game.cards import NUM_CARDS, card_bit
 from gin_env.game.streams import below, mix, unit
-from gin_env.observations.candidates import DISCARD_ROWS, DRAW_ROWS, NO_ACTION, are_discarding
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer, check_number
 from gin_env.support.compilation import kernel
@@ -75,8 +70,7 @@ class WholeHands(Belief):
         super().__init__(estimator, HandShapes(packaged_networks()[shapes]) if shapes else None)
         self.trust = check_number("trust", trust, 0, 1)
         network = model if isinstance(model, CandidateScorer) else find_policy_of_games(model)
-        check_no_memory(network)
-        self._scores = [QuickLogits(scores) for scores in (network.draws, network.discards)]
+        self._policy = CandidatePolicyBot(check_no_memory(network))
         self.chains = check_integer("chains", chains, 1, MAX_CHAINS)
         if shapes is not None and trust:
             raise ValueError(f"trust must be 0 for hands weighted by their shape, not {trust!r}")
@@ -91,17 +85,7 @@ class WholeHands(Belief):
 
     def chances_of(self, view: PlayerView, actions: np.ndarray) -> np.ndarray:
         """Return the model's probability of each action, int64 (n,), in the view before it: float64 (n,)."""
-        chances, discarding = np.empty(len(view)), are_discarding(view.array)
-        rows, candidates, context = view.candidates()
-        for scores, size, group in zip(
-            self._scores, (DRAW_ROWS, DISCARD_ROWS), (~discarding, discarding), strict=True
-        ):
-            some = candidates[group, :size]
-            logits = np.where(some == NO_ACTION, -np.inf, scores(rows[group, :size], context[group]))
-            shares = np.exp(logits - logits.max(axis=(1, 2), keepdims=True))
-            taken = some == actions[group, None, None]
-            chances[group] = (shares * taken).sum(axis=(1, 2)) / shares.sum(axis=(1, 2))
-        return chances
+        return self._policy.action_chances(view)[np.arange(len(view)), actions]
 
 
 class Chains(Worlds):

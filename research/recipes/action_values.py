@@ -22,7 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.agents.policies.candidate_network import file_of_policy, find_policy_of_games
+from gin_env.agents.policies.candidate_network import find_policy_of_games
+from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policies.improved_policy import MAX_TRIED, MIN_CHANCE
 from gin_env.agents.search.rollouts import RolloutPlayers, likeliest_action, position_value, score_candidates
 from gin_env.batch import Games
@@ -114,7 +115,8 @@ class Blocks:
 
     def describe(self, block: int) -> dict[str, Any]:
         """Return the metadata of a block."""
-        files = hash_files(str(file_of_policy(self.policy)))  # without the gains, which play no part
+        bot = CandidatePolicyBot.load(self.policy)  # without the gains, which play no part
+        files = hash_files(bot)
         return {"policy": self.policy, "files": files, "seed": self.seed, "block": block}
 
     def write(self, block: int, positions: np.ndarray) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from gin_env import agents, estimators
 from gin_env.agents import Agent
-from gin_env.agents.registry import BOTS
+from gin_env.agents.declared_bots import BOTS
 from gin_env.matches.fixed_positions import fixed_views, game_views, hash_of
 from gin_env.matches.provenance import describe_bot, hash_files, spell_out_bot, spell_out_estimator
 
@@ -38,7 +38,7 @@ def describe_estimator(text: str) -> dict[str, Any]:
     return {
         "estimator": text,
         "spelled": spell_out_estimator(text),
-        "files": hash_files(text, estimator=True),
+        "files": hash_files(estimators.make(text)),
         "says": None if text.startswith("omniscient") else estimate_figures(text),
     }
 

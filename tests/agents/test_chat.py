@@ -199,6 +199,11 @@ def test_answer_that_is_not_a_chat_is_a_connection_error(url, monkeypatch, reply
 )
 def test_key_of_openai_is_sent_to_no_other_server(monkeypatch, url, key):
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
-    assert chat.ChatBot("model", url)._client.api_key == key
+    monkeypatch.setenv("OPENAI_ORG_ID", "secret")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "secret")
+    client = chat.ChatBot("model", url)._client
+    assert client.api_key == key
+    sent = [value for value in client.default_headers.values() if value == "secret"]
+    assert len(sent) == (2 if key == "secret" else 0), "the organisation and the project"
     monkeypatch.setenv(chat.KEYS, "other.org=wrong,localhost:8000=own")
     assert chat.ChatBot("model", url)._client.api_key == ("own" if "localhost" in url else key)

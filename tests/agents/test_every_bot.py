@@ -10,7 +10,6 @@ import pytest
 from rule_variants import VARIANTS
 
 from gin_env import agents, play_match
-from gin_env.agents.registry import BOTS
 from gin_env.matches.fixed_positions import fixed_views
 
 pytestmark = pytest.mark.compiled
@@ -72,11 +71,6 @@ def test_bots_are_imported_when_they_are_made():
     code = f"import sys; from gin_env import agents; agents.names(); agents.make('simple'); print({imported})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
-
-
-def test_declared_files_exist():
-    for name in agents.names():
-        assert all(file.is_file() for file in BOTS.files(name, agents.parameters(name)))
 
 
 def test_only_bots_that_need_torch_import_it():

@@ -337,6 +337,6 @@ def test_network_that_could_not_be_played_is_not_saved(folder):
     ],
 )
 def test_policy_is_named_by_its_folder(path, name):
-    from gin_env.agents.registry import name_of_file
+    from gin_env.agents.declared_bots import name_of_file
 
     assert name_of_file(path) == name

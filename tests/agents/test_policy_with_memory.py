@@ -12,7 +12,6 @@ from played_positions import as_games, later_hands, redealt  # noqa: E402
 from gin_env import PlayerView, agents  # noqa: E402
 from gin_env.agents.policies.candidate_network import (  # noqa: E402
     CandidateScorer,
-    QuickLogits,
     load_candidate_policy,
     save_candidate_policy,
 )
@@ -117,8 +116,6 @@ def test_policy_with_memory_is_read_from_its_file(tmp_path):
     possible = torch.ones(5, 22, dtype=torch.bool)
     for expected, found in zip(network(rows, possible, table), read(rows, possible, table), strict=True):
         assert torch.equal(found, expected)
-    quick = QuickLogits(read.discards)(rows.numpy(), table.numpy())
-    np.testing.assert_allclose(quick.reshape(5, 22), read(rows, possible, table)[0].detach(), atol=1e-4)
 
 
 def test_search_refuses_a_policy_that_reads_the_memory(tmp_path):

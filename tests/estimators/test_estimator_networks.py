@@ -12,6 +12,7 @@ from gin_env import agents, cards, estimators
 from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
 from gin_env.estimators import shankar
+from gin_env.estimators.declared_estimators import ESTIMATORS
 from gin_env.estimators.ensemble import EnsembleEstimator
 from gin_env.estimators.public_history import (
     CARD_FEATURES,
@@ -21,7 +22,6 @@ from gin_env.estimators.public_history import (
     known_cards,
     opponent_turns,
 )
-from gin_env.estimators.registry import ESTIMATORS
 from gin_env.training.estimators.positions import Positions, play_hands
 from research.recipes.estimators.sampling import collect_positions
 

@@ -11,6 +11,7 @@ from hands_in_words import ONE_GAME, Table, ids
 
 from gin_env import PlayerView, Rules, cards, estimators
 from gin_env.estimators.base import is_observed
+from gin_env.estimators.declared_estimators import ESTIMATORS
 from gin_env.estimators.neural import NUM_INPUTS, turn_inputs, walk_turns
 from gin_env.estimators.public_history import (
     CARD_FEATURES,
@@ -21,7 +22,6 @@ from gin_env.estimators.public_history import (
     known_cards,
     opponent_turns,
 )
-from gin_env.estimators.registry import ESTIMATORS
 from gin_env.estimators.risk import discard_risks
 from gin_env.estimators.turn_buckets import BUCKETS, Frequencies, find_table, write_products
 from gin_env.observations.knowledge import write_odds_with_sum
@@ -335,12 +335,12 @@ def test_all_cards_of_a_rank_can_be_held_after_a_turn(tmp_path):
     table = made_up_table(tmp_path / "table.npz")
     table.held[:] = table.seen
     table.save(tmp_path / "table.npz")
-    assert np.array_equal(find_table(str(tmp_path / "table.npz")).held, table.seen)
+    assert np.array_equal(find_table(str(tmp_path / "table.npz"))[0].held, table.seen)
 
 
 def test_packaged_tables_are_named_after_their_players():
     assert "simple" in ESTIMATORS.packaged("bayes", "table")
-    assert find_table("simple").metadata["opponents"] == ["simple"]
+    assert find_table("simple")[0].metadata["opponents"] == ["simple"]
     for wrong, error in (("nobody", ValueError), (3, TypeError), ("nobody.npz", FileNotFoundError)):
         with pytest.raises(error):
             find_table(wrong)

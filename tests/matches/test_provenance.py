@@ -8,7 +8,7 @@ import json
 import pytest
 from packaged_files import description, packaged
 
-from gin_env import agents
+from gin_env import agents, estimators
 from gin_env.agents.simple import SimpleBot
 from gin_env.matches import provenance
 from gin_env.matches.fixed_positions import decision_hash
@@ -58,7 +58,7 @@ def test_files_of_bot_and_estimator_have_hashes():
     network = "agents/hand_strength/data/dual-inception-random-256.safetensors"
     assert set(described["files"]) == {network, "estimators/data/frequencies_simple.npz"}
     assert described["files"][network] == hashlib.sha256(packaged(network).read_bytes()).hexdigest()
-    searching = hash_files("search:samples=16,opponent=cfr-plus")
+    searching = hash_files(agents.make("search:samples=16,opponent=cfr-plus"))
     assert set(searching) == {
         "agents/cfr/data/cfr_plus.npz",
         "agents/data/policy-gains.safetensors",
@@ -66,13 +66,13 @@ def test_files_of_bot_and_estimator_have_hashes():
         "agents/search/data/opponents.safetensors",
         "estimators/data/suit_equivariant_policy.safetensors",
     }
-    recognising = hash_files("search:samples=16")
+    recognising = hash_files(agents.make("search:samples=16"))
     assert set(recognising) - set(searching) == {
         "agents/data/policy-1.safetensors",
         "estimators/data/suit_equivariant_simple.safetensors",
     }
-    assert set(hash_files("cfr-plus")) == {"agents/cfr/data/cfr_plus.npz"}
-    assert set(hash_files("ensemble", estimator=True)) == {
+    assert set(hash_files(agents.make("cfr-plus"))) == {"agents/cfr/data/cfr_plus.npz"}
+    assert set(hash_files(estimators.make("ensemble"))) == {
         f"estimators/data/{name}"
         for name in (
             "ensemble_simple.npz",

@@ -85,7 +85,7 @@ def test_resumed_game_continues_with_the_same_decks(seed, stop):
 def test_bots_break_ties_identically_in_a_replay(tmp_path):
     """`random` decides only by the random number of the view."""
     play_match("random", "simple", 2, seed=8, record=tmp_path / "games.jsonl")
-    for game in records.read(tmp_path / "games.jsonl"):
+    for game, _ in zip(records.read(tmp_path / "games.jsonl"), range(2), strict=True):
         steps = decisions(game)
         for name in ("random", "simple"):
             mine = [step for step in steps if game.players[step.player].name == name]

@@ -11,11 +11,11 @@ from bot_positions import holding
 from small_data_set import random_hands, tiny_data
 
 from gin_env import cards
+from gin_env.agents.declared_bots import BOTS
 from gin_env.agents.hand_strength import bots as weights
 from gin_env.agents.hand_strength import networks
 from gin_env.agents.hand_strength.features import hand_features
 from gin_env.agents.hand_strength.networks import ARCHITECTURES
-from gin_env.agents.registry import BOTS
 from gin_env.game.engine import start_episode
 from gin_env.game.melds import best_melds, completes_meld
 from gin_env.game.rules import Rules

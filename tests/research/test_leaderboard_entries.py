@@ -44,7 +44,10 @@ def test_edited_file_is_refused(good, tmp_path):
         ({"seed": "3"}, "seed must be of type int, not '3'"),
         ({"opponents": []}, "opponents must be those of gin-100/1"),
         ({"rounds": []}, r"opponents\[0\]\.wins must be"),
-        ({"rounds": [{"games": 2, "wins": [], "points": []}]}, r"entry\.json: list index out of range"),
+        ({"rounds": [{"games": 2, "wins": [], "points": []}]}, r"rounds\[0\]\.wins must have 8 entries"),
+        ({"rounds": [{"games": 10**9}]}, r"rounds\[0\]\.games must be from 2 to 100000, not 10"),
+        ({"author": "[Ada](http://a.org)"}, "author must be plain text of at most 100 characters"),
+        ({"agent": "a | b"}, "agent must be plain text"),
     ],
 )
 def test_inconsistent_entry_is_refused_with_the_field(good, tmp_path, changes, message):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gin_env.agents.registry import BOTS
-from gin_env.estimators.registry import ESTIMATORS
+from gin_env.agents.declared_bots import BOTS
+from gin_env.estimators.declared_estimators import ESTIMATORS
 from research.reproduce import listing
 from research.reproduce.by_id import EXPERIMENTS, RESEARCH
 from research.reproduce.pages import RESULTS as FOLDER

@@ -27,7 +27,7 @@ from gin_env.agents.generations.bot import GenerationNetwork  # noqa: E402
 from gin_env.agents.hand_strength import bots as weights  # noqa: E402
 from gin_env.agents.hand_strength.networks import build  # noqa: E402
 from gin_env.estimators import ensemble, turn_buckets  # noqa: E402
-from gin_env.estimators.registry import ESTIMATORS  # noqa: E402
+from gin_env.estimators.declared_estimators import ESTIMATORS  # noqa: E402
 from gin_env.estimators.turn_buckets import Frequencies  # noqa: E402
 from gin_env.observations.parts import describe_parts  # noqa: E402
 from gin_env.support import array_files, tensor_files  # noqa: E402

@@ -277,8 +277,11 @@ def test_run_keeps_its_settings(tmp_path):
     assert loop.open_run(folder, SETTINGS) == (SETTINGS, [])
     for same_or_none in (SETTINGS, None):
         assert loop.open_run(folder, same_or_none) == (SETTINGS, [])
-    with pytest.raises(ValueError, match="holds a run with other settings"):
-        loop.open_run(folder, loop.LoopSettings())
+    command = ["--folder", str(folder)]
+    assert loop.read_command("train", None, command).settings == SETTINGS
+    given = loop.read_command("train", None, [*command, "--settings.memory", "3"])
+    with pytest.raises(ValueError, match="has memory = 2 and cannot be resumed with 3"):
+        loop.climb(given)
     assert loop.open_run(tmp_path / "other", None)[0] == loop.LoopSettings()
     for text in ('{"seed": 3}', "{"):
         (folder / "settings.json").write_text(text)

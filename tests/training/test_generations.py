@@ -162,7 +162,7 @@ def test_program_says_when_no_generation_passes_the_gate(whole_run, tmp_path, ca
     for entry in history[1:]:
         entry["kept"] = False
     (folder / "history.json").write_text(json.dumps(history))
-    loop.climb(loop.Options(folder, generations=2, workers=1))
+    loop.climb(loop.Options(folder, generations=2, workers=1, settings=TINY))
     assert "none of the 2 after it has passed the gate" in capsys.readouterr().out
 
 

@@ -30,7 +30,15 @@ from gin_env.support.threads import torch_threads  # noqa: E402
 from gin_env.training import ppo  # noqa: E402
 from gin_env.training.ppo import PPORun, train  # noqa: E402
 from gin_env.training.ranks import Ranks  # noqa: E402
-from gin_env.training.runs import CHECKPOINT, CHECKPOINT_FORMAT, EVALUATIONS, POLICY, open_folder  # noqa: E402
+from gin_env.training.runs import (  # noqa: E402
+    CHECKPOINT,
+    CHECKPOINT_FORMAT,
+    EVALUATIONS,
+    POLICY,
+    open_folder,
+    read_command,
+    stored_settings,
+)
 from gin_env.training.settings import OTHER_DECKS, PPOSettings  # noqa: E402
 
 pytestmark = pytest.mark.compiled
@@ -120,7 +128,7 @@ def test_used_folder_is_refused_and_resuming_keeps_settings(tmp_path):
     PPORun(settings)
     with pytest.raises(ValueError, match="is not empty"):
         open_folder(settings)
-    with pytest.raises(ValueError, match="has hidden = 8; leave hidden out"):
+    with pytest.raises(ValueError, match="has hidden = 8 and cannot be resumed with 16"):
         open_folder(replace(settings, resume=True, hidden=16))
 
 
@@ -283,7 +291,7 @@ def test_run_resumes_after_millions_of_points(tmp_path):
 def test_resumed_run_keeps_its_end_unless_given_another(tmp_path, given, expected):
     settings = replace(tiny(tmp_path / "run"), total_timesteps=900)
     PPORun(settings).save()
-    resumed, _ = open_folder(PPOSettings(settings.run, resume=True, **given))
+    resumed, _ = open_folder(replace(stored_settings(settings.run), **given))
     assert (resumed.minutes, resumed.total_timesteps) == expected
     assert resumed.num_envs == settings.num_envs
 
@@ -312,8 +320,8 @@ def test_checkpoint_cannot_start_an_unnamed_program(tmp_path, name):
     path = tmp_path / CHECKPOINT
     CHECKPOINT_FORMAT.write_tensors(path, {"a": torch.zeros(1)}, metadata)
     with pytest.raises(ValueError, match=f"names '{command}', which runs other code: pass it again"):
-        open_folder(PPOSettings(tmp_path, resume=True))
-    resumed, _ = open_folder(replace(stored, resume=True))
+        stored_settings(tmp_path)
+    resumed, _ = open_folder(stored_settings(tmp_path, [command]))
     assert getattr(resumed, name) == (command,)
 
 
@@ -379,6 +387,18 @@ def test_train_command_resumes_by_the_command_of_its_settings(tmp_path, monkeypa
     assert os.environ["OMP_WAIT_POLICY"] == "ACTIVE", "the user's choice is kept"
     assert trained[0].seed == 3
     assert trained[0].resume_command().endswith("--workers 5")
+
+
+def test_command_that_resumes_gives_only_what_may_change(tmp_path):
+    run = ["--run", str(tmp_path / "run"), "--resume"]
+    settings = replace(tiny(tmp_path / "run"), seed=2, minutes=60.0, total_timesteps=0, workers=1)
+    PPORun(settings).save()
+    assert read_command("train", None, run) == replace(settings, resume=True, workers=PPOSettings.workers)
+    resumed, _ = open_folder(read_command("train", None, [*run, "--minutes", "6"]))
+    assert (resumed.minutes, resumed.seed) == (6.0, 2), "6 is the default, but it was given"
+    for option, message in (("--seed=1", "has seed = 2 and"), ("--hidden=64", "has hidden = 8 and")):
+        with pytest.raises(ValueError, match=f"{message} cannot be resumed with {option.partition('=')[2]}"):
+            open_folder(read_command("train", None, [*run, option]))
 
 
 def test_train_command_climbs_with_its_options(tmp_path, monkeypatch):

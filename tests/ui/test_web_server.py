@@ -24,7 +24,7 @@ from screens import Judge, Raises, play_hands
 from starlette.testclient import TestClient
 
 from gin_env import records
-from gin_env.agents.registry import BOTS
+from gin_env.agents.declared_bots import BOTS
 from gin_env.game.actions import DRAW_STOCK, KNOCK, PASS
 from gin_env.game.cards import card_id, card_text
 from gin_env.game.rules import Rules
@@ -825,8 +825,9 @@ def test_client_that_leaves_in_a_request_prints_nothing(running, capsys):
 
 
 def test_static_files_have_no_inline_script_or_style():
-    for file in Path(STATIC).glob("*.html"):
-        text = file.read_text()
+    texts = [file.read_text() for file in Path(STATIC).glob("*.html")]
+    assert texts
+    for text in texts:
         assert not re.search(r"<script(?![^>]*src=)|<style| style=| on\w+=", text)
 
 

@@ -116,7 +116,16 @@ def test_restored_run_has_the_same_model_and_past_selves(tmp_path, candidates):
     again.learn(ROLLOUT, callback=restored, reset_num_timesteps=False)
     assert restored.decisions == 5 * ROLLOUT
     with pytest.raises(ValueError, match="a model with other settings"):
-        small_callback(tmp_path).restore(new_model(new_games(), hidden=16))
+        small_callback(tmp_path, pool_size=2).restore(new_model(new_games(), hidden=16))
+    for other, difference in (
+        ({"pool_size": 2, "bots": ["tonic"]}, r"bots = \['simple'\]"),
+        ({}, "pool_size = 2"),
+    ):
+        with pytest.raises(ValueError, match=f"has {difference} and cannot be resumed with"):
+            small_callback(tmp_path, **other).restore(again)
+    again.gamma = 0.5
+    with pytest.raises(ValueError, match=r"has the model's gamma = 0\.99 and cannot be resumed with 0\.5"):
+        restored.restore(again)
 
 
 def test_void_hands_are_not_lost(tmp_path):

@@ -104,7 +104,12 @@ class StrategyTable:
 @cache
 def packaged_table(abstraction: str) -> StrategyTable:
     """Return the packaged table of an abstraction, which is read only once."""
-    return StrategyTable.load(Path(__file__).parent / "data" / f"cfr_{abstraction}.npz")
+    return StrategyTable.load(file_of_table(abstraction))
+
+
+def file_of_table(abstraction: str) -> Path:
+    """Return the packaged file for an abstraction."""
+    return Path(__file__).parent / "data" / f"cfr_{abstraction}.npz"
 
 
 class CfrBot(NamedObject):
@@ -129,8 +134,9 @@ class CfrBot(NamedObject):
         purified: bool = True,
     ) -> None:
         if table is None:
-            table = packaged_table(self.abstractions[0])
+            table, self.files = packaged_table(self.abstractions[0]), (file_of_table(self.abstractions[0]),)
         elif isinstance(table, str | Path):
+            self.files = (Path(table),)
             table = StrategyTable.load(table)
         elif not isinstance(table, StrategyTable):
             raise TypeError(f"table must be a path, a StrategyTable or None, not {table!r}")

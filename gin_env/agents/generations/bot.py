@@ -142,7 +142,7 @@ class GenerationBot(NamedObject):
             network, self.name = weights, SHIPPED.stem
         else:
             path = SHIPPED if weights is None else Path(weights)
-            (network, provenance), self.name = load_network(path), path.stem
+            (network, provenance), self.name, self.files = load_network(path), path.stem, (path,)
         self.knock = check_choice("knock", knock or provenance.get("knock", KNOCKS[0]), KNOCKS)
         self.dtype = dtype
         self.network = GenerationNetwork(*network.sizes).to(dtype).eval()

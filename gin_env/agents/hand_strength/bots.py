@@ -34,8 +34,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gin_env import estimators
+from gin_env.agents.declared_bots import BOTS
 from gin_env.agents.hand_strength.features import HITS, hand_features
-from gin_env.agents.registry import BOTS
 from gin_env.agents.simple import simple_draw
 from gin_env.estimators.risk import discard_risks
 from gin_env.game.cards import card_bit, each_card, pick_card
@@ -45,7 +45,7 @@ from gin_env.game.state import DISCARD
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_number
 from gin_env.support.compilation import kernel
-from gin_env.support.specs import NamedObject
+from gin_env.support.specs import NamedObject, files_of
 from gin_env.support.tensor_files import NetworkFormat, TensorFileError
 
 if TYPE_CHECKING:
@@ -83,7 +83,8 @@ class OffensiveBot(NamedObject):
         self.network, self.training = find_network(network)
         self._hits = self.training.get("hits", HITS[0])
         self._exact = copy.deepcopy(self.network).double()
-        self._estimator = estimators.resolve(estimator or trained_with(network, self.training))
+        self.estimator = estimators.resolve(estimator or trained_with(network, self.training))
+        self.files = BOTS.file("offensive", "network", network), *files_of(self.estimator)
 
     def act(self, view: PlayerView) -> np.ndarray:
         actions = np.empty(len(view), np.int64)
@@ -99,7 +100,7 @@ class OffensiveBot(NamedObject):
 
         Parameters are those of `values_of` in `choose_actions`.
         """
-        return self.hand_values(self._estimator.estimate(view), owners, hands, exact)
+        return self.hand_values(self.estimator.estimate(view), owners, hands, exact)
 
     def hand_values(
         self, estimates: np.ndarray, owners: np.ndarray, hands: np.ndarray, exact: bool = False
@@ -124,7 +125,8 @@ class DefensiveBot(NamedObject):
     name = "defensive"
 
     def __init__(self, estimator: str = "bayes-isru") -> None:
-        self._estimator = estimators.resolve(estimator)
+        self.estimator = estimators.resolve(estimator)
+        self.files = files_of(self.estimator)
 
     def act(self, view: PlayerView) -> np.ndarray:
         return choose_actions(view, self.values, unmelded_only=True)
@@ -133,7 +135,7 @@ class DefensiveBot(NamedObject):
         self, view: PlayerView, owners: np.ndarray, cards: np.ndarray, hands: np.ndarray, exact: bool = False
     ) -> np.ndarray:
         """Return the negative risk of each discard, float32 (k,), with or without `exact`."""
-        return -discard_risks(self._estimator.estimate(view))[owners, cards]
+        return -discard_risks(self.estimator.estimate(view))[owners, cards]
 
 
 class BalancedBot(OffensiveBot):
@@ -157,7 +159,7 @@ class BalancedBot(OffensiveBot):
         self, view: PlayerView, owners: np.ndarray, cards: np.ndarray, hands: np.ndarray, exact: bool = False
     ) -> np.ndarray:
         """Return value minus weighted risk of each discard: float32 (k,), or float64 if `exact`."""
-        estimates = self._estimator.estimate(view)
+        estimates = self.estimator.estimate(view)
         risks = discard_risks(estimates)[owners, cards]
         return self.hand_values(estimates, owners, hands, exact) - np.float32(self.risk_weight) * risks
 

@@ -15,13 +15,10 @@ A network with ``memory=True`` also reads what the opponent has shown in earlier
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from gin_env.batch import EPISODES, Episode
 from gin_env.game.actions import DRAW_STOCK, NUM_ACTIONS
@@ -186,49 +183,6 @@ class CandidateScorer(nn.Module):
             logits[index[:, None], chosen] = scores
             values[index] = worth
         return logits[:, :NUM_ACTIONS], values
-
-
-class QuickLogits:
-    """Compute the logits of a `CandidateScores` without its values, with few passes over memory.
-
-    It keeps a copy of the weights, and is meant for many decisions with a frozen network. One with a memory
-    takes as long as it does itself.
-    """
-
-    def __init__(self, scores: CandidateScores) -> None:
-        self._whole = None
-        if scores.memory is not None:
-            self._whole = copy.deepcopy(scores)
-            self._whole.use_bfloat16 = False
-        with torch.no_grad():
-            first, second, last = scores.row_first, scores.row_second, scores.outputs
-            self.weights = (
-                *(first.weight.t().contiguous(), first.bias[None].clone()),
-                scores.table_first.weight.t().contiguous(),
-                *(second.weight.t().contiguous(), second.bias[None].clone()),
-                *(last.weight[:2].t().contiguous(), last.bias[None, :2].clone()),
-            )
-
-    def __call__(self, rows: np.ndarray, table: np.ndarray) -> np.ndarray:
-        """Return the logits of both actions of each row, possible or not, float32 (n, k, 2).
-
-        `rows` is float32 (n, k, NUM_FEATURES), and `table` is float32 (n, num_context).
-        """
-        with torch.inference_mode():
-            if self._whole is not None:
-                outputs = self._whole.outputs_of(torch.from_numpy(rows), torch.from_numpy(table))
-                return outputs[..., :2].contiguous().numpy()
-            return quick_logits(self.weights, rows, table)
-
-
-def quick_logits(weights: Sequence[torch.Tensor], rows: np.ndarray, table: np.ndarray) -> np.ndarray:
-    """Return the logits of `QuickLogits` by its weights, or by those of networks along an axis in front."""
-    first, first_bias, from_table, second, second_bias, last, last_bias = weights
-    product, places = (torch.addmm if first.ndim == 2 else torch.baddbmm), rows.shape[-3:-1]
-    hidden = product(first_bias, torch.from_numpy(rows).flatten(-3, -2), first)
-    hidden.unflatten(-2, places).add_((torch.from_numpy(table) @ from_table)[..., None, :])
-    hidden = product(second_bias, hidden.relu_(), second).relu_()
-    return product(last_bias, hidden, last).unflatten(-2, places).numpy()
 
 
 def check_no_memory(network: CandidateScorer) -> CandidateScorer:

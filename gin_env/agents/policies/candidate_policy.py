@@ -15,9 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gin_env.agents.base import are_best
-from gin_env.agents.policies.candidate_network import CandidateScorer, load_candidate_policy, read_vectors
+from gin_env.agents.declared_bots import name_of_file
+from gin_env.agents.policies.candidate_network import (
+    CandidateScorer,
+    file_of_policy,
+    load_candidate_policy,
+    read_vectors,
+)
 from gin_env.agents.policies.policy import sample_actions, training_of, warn_of_rules
-from gin_env.agents.registry import name_of_file
 from gin_env.batch import EPISODES, Episode
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.rules import Rules
@@ -93,14 +98,17 @@ class CandidatePolicyBot(NamedObject):
 
         It was trained under the default rules and plays under any. It takes too many upcards.
         """
-        network, _, episode = load_candidate_policy("policy-1")
-        return cls(network, None, deterministic, "policy-1", episode)
+        bot = cls.load("policy-1", deterministic)
+        bot.name, bot.rules = "policy-1", ()
+        return bot
 
     @classmethod
     def load(cls, path: str | Path, deterministic: bool = True) -> CandidatePolicyBot:
         """Return the policy in a file. Raises as `load_candidate_policy` does."""
         network, rules, episode = load_candidate_policy(path)
-        return cls(network, rules, deterministic, name_of_file(path), episode)
+        bot = cls(network, rules, deterministic, name_of_file(path), episode)
+        bot.files = (file_of_policy(path),)
+        return bot
 
     @classmethod
     def snapshot(

@@ -25,7 +25,12 @@ from typing import Any
 import numpy as np
 
 from gin_env.agents.base import DIGITS, are_best
-from gin_env.agents.policies.candidate_network import PACKAGED, CandidateScorer, load_candidate_policy
+from gin_env.agents.policies.candidate_network import (
+    PACKAGED,
+    CandidateScorer,
+    file_of_policy,
+    load_candidate_policy,
+)
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.cards import NUM_RANKS, NUM_SUITS
@@ -234,7 +239,8 @@ class ImprovedPolicyBot(NamedObject):
         self.name = "policy"
         self.policy = CandidatePolicyBot(network, None if weights in PACKAGED else rules, episode=episode)
         self.margin = None if margin is None else check_number("margin", margin, 0, 100)
-        self.predictor = None if margin is None else GainPredictor(PACKAGED_GAINS if gains is None else gains)
+        self.files = file_of_policy(weights), PACKAGED_GAINS if gains is None else Path(gains)
+        self.predictor = None if margin is None else GainPredictor(self.files[1])
 
     @property
     def network(self) -> CandidateScorer:

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from gin_env.agents.declared_bots import OWN_NETWORK
 from gin_env.agents.policies.policy import PolicyBot, describe_training
-from gin_env.agents.registry import OWN_NETWORK
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.observations.parts import find_parts
 from gin_env.support.tensor_files import TensorFileError, check_ending, fill_network
@@ -69,7 +69,9 @@ def load_own_network(
         raise TensorFileError(f"{weights} does not say how the network was made and trained")
     if saved.rpartition(":")[2] != kind.__qualname__:
         raise TensorFileError(f"{weights} holds a network of the class {saved[:80]!r}, not {spelled!r}")
-    return PolicyBot(_fill(kind, settings, tensors, weights), training, deterministic, spelled)
+    bot = PolicyBot(_fill(kind, settings, tensors, weights), training, deterministic, spelled)
+    bot.files = Path(weights), *bot.files
+    return bot
 
 
 def _fill(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gin_env import estimators
-from gin_env.agents.registry import name_of_file
+from gin_env.agents.declared_bots import name_of_file
 from gin_env.batch import Episode
 from gin_env.estimators.base import Estimator, NeedsHands, is_observed
 from gin_env.game.actions import NUM_ACTIONS
@@ -27,7 +27,7 @@ from gin_env.observations.observation import LAYOUT, OBSERVATION_SIZE
 from gin_env.observations.parts import describe_parts, find_parts
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_choice, check_switch
-from gin_env.support.specs import NamedObject
+from gin_env.support.specs import NamedObject, files_of
 
 if TYPE_CHECKING:
     import torch
@@ -145,6 +145,7 @@ class PolicyBot(NamedObject):
         self._reads_all = np.array_equal(self._columns, np.arange(OBSERVATION_SIZE))
         self.network = network
         self.estimator = _trusted(training["estimator"], estimator, name)
+        self.files = files_of(self.estimator)
         if isinstance(self.estimator, NeedsHands):
             raise ValueError(
                 f"{name} was trained with the estimator {self.estimator.name!r}: "
@@ -172,9 +173,11 @@ class PolicyBot(NamedObject):
 
         network, training = load_network(path)
         try:
-            return cls(network, training, deterministic, name_of_file(path), estimator)
+            bot = cls(network, training, deterministic, name_of_file(path), estimator)
         except TypeError as error:
             raise ValueError(f"{path} does not say how it was trained: {error}") from error
+        bot.files = Path(path), *bot.files
+        return bot
 
     @classmethod
     def snapshot(cls, model: MaskablePPO, deterministic: bool = False, name: str = "snapshot") -> PolicyBot:

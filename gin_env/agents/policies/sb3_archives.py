@@ -17,13 +17,14 @@ from typing import Any
 import torch
 
 from gin_env import estimators
+from gin_env.agents.declared_bots import name_of_file
 from gin_env.agents.policies.candidate_network import CandidateScorer, save_candidate_policy
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot, check_training
 from gin_env.agents.policies.policy import PolicyBot
 from gin_env.agents.policies.policy_networks import MAX_UNITS, Actor, build, save_network
-from gin_env.agents.registry import name_of_file
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.observations.observation import OBSERVATION_SIZE
+from gin_env.support.checks import printable
 from gin_env.support.files import check_regular_file
 from gin_env.support.tensor_files import MAX_BYTES, fault_of, fill_network
 
@@ -61,10 +62,14 @@ def load_archive(
     Raises as `convert_archive` does.
     """
     network, training, _ = _policy(path)
+    bot: PolicyBot | CandidatePolicyBot
     if isinstance(network, CandidateScorer):
         rules, episode = check_training(training, network.reads_memory)
-        return CandidatePolicyBot(network, rules, deterministic, name_of_file(path), episode)
-    return PolicyBot(network, training, deterministic, name_of_file(path), estimator)
+        bot = CandidatePolicyBot(network, rules, deterministic, name_of_file(path), episode)
+    else:
+        bot = PolicyBot(network, training, deterministic, name_of_file(path), estimator)
+    bot.files = Path(path), *bot.files
+    return bot
 
 
 def convert_archive(archive: str | Path, path: str | Path) -> None:
@@ -123,7 +128,7 @@ def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
     except ArchiveError as error:
         raise ArchiveError(f"{path} {error}") from error
     except Exception as error:  # zipfile, json and torch raise many kinds of errors for damaged files
-        what = "".join(filter(str.isprintable, str(error).partition("\n")[0][:200]))
+        what = printable(str(error).partition("\n")[0], 200)
         raise ArchiveError(
             f"{path} is not an archive of Stable-Baselines3, or is damaged ({what})"
         ) from error

@@ -23,13 +23,14 @@ from typing import NamedTuple
 import numpy as np
 
 from gin_env import agents
-from gin_env.agents.policies.candidate_network import find_policy_of_games
+from gin_env.agents.policies.candidate_network import file_of_policy, find_policy_of_games
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policies.improved_policy import ImprovedPolicyBot
 from gin_env.agents.search.belief import Belief, Worlds, after, mean_and_error, points_of_hand
 from gin_env.agents.search.rollouts import RolloutPlayers
 from gin_env.agents.search.small_networks import (
     MODELS,
+    PACKAGED,
     UNKNOWN,
     HandShapes,
     OpponentModels,
@@ -42,7 +43,7 @@ from gin_env.game.rules import Rules
 from gin_env.observations.candidates import NO_ACTION
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer, check_number
-from gin_env.support.specs import NamedObject
+from gin_env.support.specs import NamedObject, files_of
 
 MIN_PROBABILITY = 1e-6
 """Actions that the policy gives a lower probability are not tried."""
@@ -112,6 +113,8 @@ class SearchBot(NamedObject):
             self.policy: ImprovedPolicyBot | CandidatePolicyBot = ImprovedPolicyBot()
         else:
             self.policy = CandidatePolicyBot(find_policy_of_games(policy, match_values=True))
+            self.policy.files = (file_of_policy(policy),)
+        self.files = PACKAGED, *self.policy.files
         self.samples = check_integer("samples", samples, 2, 1 << 20)
         self.budget_ms = None if budget_ms is None else check_number("budget_ms", budget_ms, 0, 1e9)
         self.turns = check_integer("turns", turns, 1, 100)
@@ -123,13 +126,14 @@ class SearchBot(NamedObject):
         self.belief, self.players = self._models[0]
 
     def _model(self, bot: str, estimator: str | None) -> _Model:
-        """Return what is assumed of an opponent that plays like a bot."""
+        """Return what is assumed of an opponent that plays like a bot, whose files are added to `files`."""
         network = self.policy.network
         shaped = bot in MODELS and estimator is None
         shapes = HandShapes(packaged_networks()[bot]) if shaped else None
         (packaged,) = estimators_for(bot)
-        belief = Belief(estimator or packaged, shapes)
-        return _Model(belief, RolloutPlayers(network, agents.make(bot)))
+        belief, opponent = Belief(estimator or packaged, shapes), agents.make(bot)
+        self.files += *files_of(opponent), *files_of(belief.estimator)
+        return _Model(belief, RolloutPlayers(network, opponent))
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`. Views are searched one by one."""

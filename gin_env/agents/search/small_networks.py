@@ -22,8 +22,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gin_env.game.cards import CARDS_UP_TO, NUM_CARDS, card_bit, count_cards, deck_cards
+from gin_env.game.earlier_hands import forget_hands, remember_actions
 from gin_env.game.hands import meld_completions, unmelded_cards
-from gin_env.game.memory import forget_hands, remember_actions
 from gin_env.game.state import STATE
 from gin_env.observations.candidate_features import write_hand
 from gin_env.observations.candidates import CONTEXT, LAYOUT, NUM_CONTEXT, NUM_FEATURES, write_context

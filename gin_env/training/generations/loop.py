@@ -19,13 +19,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any, Literal
 
 import numpy as np
 import torch
+import tyro
 from tqdm import tqdm
 
 from gin_env import agents
@@ -48,6 +49,7 @@ from gin_env.training.generations.fit import (
 from gin_env.training.generations.rollouts import Search, gather
 from gin_env.training.settings import HAS_BFLOAT16
 
+SETTINGS = "settings.json"
 PREVIOUS = "previous"
 """Name of the previous champion in a generation's results."""
 
@@ -160,7 +162,7 @@ def open_run(folder: Path, settings: LoopSettings | None) -> tuple[LoopSettings,
 
     Raises ValueError if the folder holds a run with other settings.
     """
-    path = folder / "settings.json"
+    path = folder / SETTINGS
     if not path.is_file():
         settings = settings or LoopSettings()
         folder.mkdir(parents=True, exist_ok=True)
@@ -171,10 +173,9 @@ def open_run(folder: Path, settings: LoopSettings | None) -> tuple[LoopSettings,
         before = LoopSettings(**stored | {"search": Search(**stored["search"])})
     except (json.JSONDecodeError, TypeError, KeyError) as error:
         raise ValueError(f"{path} does not contain the settings of this loop: {error}") from error
-    if settings is not None and settings != before:
-        raise ValueError(
-            f"{folder} holds a run with other settings; choose another folder, or resume without settings"
-        )
+    for name, own in vars(before).items():
+        if settings is not None and (given := getattr(settings, name)) != own:
+            raise ValueError(f"the run in {folder} has {name} = {own} and cannot be resumed with {given}")
     return before, read_history(folder)
 
 
@@ -325,13 +326,22 @@ class Options:
     ray: str | None = None
     """Play on the Ray cluster at this address, "auto": the one of this machine."""
     settings: LoopSettings = field(default_factory=LoopSettings)
-    """Settings of a new run."""
+    """Settings of a new run; a resumed one has its own."""
+
+
+def read_command(program: str, description: str | None, words: Sequence[str] | None = None) -> Options:
+    """Return the options that a command line gives, those of a resumed run with its settings."""
+    given = tyro.cli(Options, prog=program, description=description, args=words)
+    if not (given.folder / SETTINGS).is_file():
+        return given
+    default = replace(given, settings=open_run(given.folder, None)[0])
+    return tyro.cli(Options, prog=program, description=description, args=words, default=default)
 
 
 def climb(options: Options) -> None:
     """Run the loop, print each generation and draw their win rates."""
-    settings = None if options.settings == LoopSettings() else options.settings
-    if settings is not None and (options.folder / "settings.json").is_file():
+    settings = options.settings
+    if (options.folder / SETTINGS).is_file():
         open_run(options.folder, settings)  # raises for other settings before anything is printed
     print("generation  kept  seconds  win rate, 95 % interval", flush=True)
     for generation in read_history(options.folder):

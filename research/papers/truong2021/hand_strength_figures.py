@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from gin_env.agents.declared_bots import BOTS
 from gin_env.agents.hand_strength.bots import OffensiveBot, find_network
-from gin_env.agents.registry import BOTS
 from gin_env.batch import Games
 from gin_env.estimators.risk import discard_risks
 from gin_env.game import cards

@@ -9,7 +9,6 @@ from gin_env.agents.paper import PAPER_BOTS
 from gin_env.support.registry import Declaration, Registry
 from gin_env.support.tensor_files import NetworkFormat
 
-_CFR_TABLE = {"table": "cfr/data/cfr_paper.npz"}
 _HAND_STRENGTH_NETWORK = {"network": "hand_strength/data/{}.safetensors"}
 
 _DECLARATIONS = {
@@ -38,22 +37,13 @@ _DECLARATIONS = {
         "safe_discard:SafeDiscardBot", "Discards what an estimator believes is safe (Francis et al. 2021)"
     ),
     "heuristics": Declaration(
-        "fitness:HeuristicsBot",
-        "The discard heuristics of Gallucci et al. 2021, voting without a table",
-        files_by_parameter=_CFR_TABLE,
+        "fitness:HeuristicsBot", "The discard heuristics of Gallucci et al. 2021, voting without a table"
     ),
     "fitness-cfr": Declaration(
-        "fitness:FitnessCfrBot",
-        "A CFR table that discards by card fitness (Gallucci et al. 2021)",
-        files_by_parameter=_CFR_TABLE,
+        "fitness:FitnessCfrBot", "A CFR table that discards by card fitness (Gallucci et al. 2021)"
     ),
-    "cfr": Declaration("cfr.bot:CfrBot", "The table of fitness-cfr alone", files_by_parameter=_CFR_TABLE),
-    "cfr-plus": Declaration(
-        "cfr.bot:CfrPlusBot",
-        "A larger CFR+ table of our own",
-        held_out=True,
-        files_by_parameter={"table": "cfr/data/cfr_plus.npz"},
-    ),
+    "cfr": Declaration("cfr.bot:CfrBot", "The table of fitness-cfr alone"),
+    "cfr-plus": Declaration("cfr.bot:CfrPlusBot", "A larger CFR+ table of our own", held_out=True),
     "offensive": Declaration(
         "hand_strength.bots:OffensiveBot",
         "Hand-strength network: discards for its own hand (Truong and Neller 2021)",
@@ -71,30 +61,24 @@ _DECLARATIONS = {
         files_by_parameter=_HAND_STRENGTH_NETWORK,
     ),
     "generation": Declaration(
-        "generations.bot:GenerationBot.load",
-        "A value network of the retraining loop",
-        needs_torch=True,
-        files_by_parameter={"weights": "generations/data/generation.safetensors"},
+        "generations.bot:GenerationBot.load", "A value network of the retraining loop", needs_torch=True
     ),
     "policy": Declaration(
         "policies.improved_policy:ImprovedPolicyBot",
         "Masked PPO and a second network for discards; the strongest that does not look ahead",
         needs_torch=True,
-        files_by_parameter={"weights": "data/{}.safetensors", "gains": "data/policy-gains.safetensors"},
     ),
     "policy-1": Declaration(
         "policies.candidate_policy:CandidatePolicyBot.shipped_first",
         "An earlier policy, trained by PPO alone",
         needs_torch=True,
         only_by_name=True,
-        files=("data/policy-1.safetensors",),
     ),
     "policy-memory": Declaration(
         "policies.improved_policy:ImprovedPolicyBot.with_memory",
         "policy that remembers earlier hands of the game",
         needs_torch=True,
         only_by_name=True,
-        files=("data/policy-memory.safetensors", "data/policy-gains.safetensors"),
     ),
     "search": Declaration(
         "search.bot:SearchBot",
