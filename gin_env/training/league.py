@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from gin_env import agents
-from gin_env.agents.policies.candidate_network import NUM_TYPES, CandidateScorer, CandidateScores
+from gin_env.agents.policies.candidate_network import IMPOSSIBLE, NUM_TYPES, CandidateScorer, CandidateScores
 from gin_env.agents.policies.policy import sample_actions
 from gin_env.agents.turns import play_turns
 from gin_env.batch import Games
@@ -35,32 +35,46 @@ DECAY = 0.95
 class PastLogits:
     """The logits of all past selves, of their draws or of their discards, in one batched product.
 
-    Each has few games at a time, so that one product for each takes longer.
+    Each has few games at a time, so that one product for each takes longer. Those with a memory take turns.
     """
 
     def __init__(self, scores: Sequence[CandidateScores]) -> None:
-        self._weights, _ = torch.func.stack_module_state(list(scores))
-        self._scores = copy.deepcopy(scores[0])
-        self._scores.use_bfloat16 = False
+        self._each = scores
+        stacked, _ = torch.func.stack_module_state(list(scores))
+        self._weights = {name: tensor.detach() for name, tensor in stacked.items()}
 
-    def __call__(
-        self, rows: np.ndarray, possible: np.ndarray, table: np.ndarray, past: np.ndarray
-    ) -> torch.Tensor:
-        """Return the logits of `CandidateScores`, given its arguments and the selves' ascending indices."""
-        counts = np.bincount(past, minlength=len(self._weights["outputs.bias"]))
+    def __call__(self, rows: np.ndarray, table: np.ndarray, past: np.ndarray) -> np.ndarray:
+        """Return the logits of both actions of each row, float32 (n, k, 2).
+
+        `rows` and `table` are as for `CandidateScores`; `past` are the ascending indices of the past selves.
+        """
+        counts = np.bincount(past, minlength=len(self._each))
         starts = counts.cumsum() - counts
+        if self._each[0].memory is not None:
+            parts = zip(self._each, starts, starts + counts, strict=True)
+            return np.concatenate(
+                [_logits(one, rows[i:end], table[i:end]) for one, i, end in parts if i < end]
+            )
         where = past, np.arange(len(past)) - starts[past]
-        inputs = []
-        for array in (rows, possible, table):
-            padded = np.zeros((len(counts), counts.max(), *array.shape[1:]), array.dtype)
-            padded[where] = array
-            inputs.append(torch.from_numpy(padded))
+        padded_rows = np.zeros((len(counts), counts.max(), *rows.shape[1:]), np.float32)
+        padded_table = np.zeros((len(counts), counts.max(), table.shape[1]), np.float32)
+        padded_rows[where], padded_table[where] = rows, table
         with torch.inference_mode():
-            return torch.func.vmap(self._logits)(self._weights, *inputs)[where]
+            hidden = self._multiply("row_first", torch.from_numpy(padded_rows).flatten(1, 2))
+            context = torch.from_numpy(padded_table) @ self._weights["table_first.weight"].mT
+            hidden.unflatten(1, padded_rows.shape[1:3]).add_(context[:, :, None])
+            hidden = self._multiply("row_second", hidden.relu_()).relu_()
+            outputs = self._multiply("outputs", hidden).unflatten(1, padded_rows.shape[1:3])
+            return outputs[..., :2].numpy()[where]
 
-    def _logits(self, weights: Tensors, *inputs: torch.Tensor) -> torch.Tensor:
-        logits, _ = torch.func.functional_call(self._scores, weights, inputs)
-        return logits
+    def _multiply(self, layer: str, inputs: torch.Tensor) -> torch.Tensor:
+        bias, weight = self._weights[f"{layer}.bias"], self._weights[f"{layer}.weight"]
+        return torch.baddbmm(bias[:, None], inputs, weight.mT)
+
+
+@torch.inference_mode()
+def _logits(scores: CandidateScores, rows: np.ndarray, table: np.ndarray) -> np.ndarray:
+    return scores.outputs_of(torch.from_numpy(rows), torch.from_numpy(table))[..., :2].numpy()
 
 
 class League:
@@ -123,11 +137,11 @@ class League:
                 rows=np.empty((len(places), (DRAW_ROWS, DISCARD_ROWS)[kind], NUM_FEATURES), np.float32),
                 context=np.empty((len(places), self.past[0].num_context), np.float32),
             )
-            actions = actions.reshape(len(places), -1)
-            logits = self._past_logits[kind](rows, actions != NO_ACTION, context, past[places])
-            chances = torch.softmax(logits, dim=1).numpy()
+            logits = self._past_logits[kind](rows, context, past[places])
+            logits[actions == NO_ACTION] = IMPOSSIBLE
+            chances = torch.softmax(torch.from_numpy(logits).flatten(1), dim=1).numpy()
             best = sample_actions(chances, random[places])
-            chosen[places] = actions[np.arange(len(places)), best]
+            chosen[places] = actions.reshape(chances.shape)[np.arange(len(places)), best]
         games.play(envs, chosen)
 
     def record(self, opponents: np.ndarray, points: np.ndarray) -> None:
@@ -143,6 +157,7 @@ class League:
     def add_past_self(self, network: CandidateScorer, random: np.random.Generator) -> None:
         """Add a copy of the network as a past self; in a full league it replaces a random one."""
         past = copy.deepcopy(network).cpu()
+        past.draws.use_bfloat16 = past.discards.use_bfloat16 = False
         if len(self.past) < self.settings.past_size:
             self.past.append(past)
         else:
