@@ -74,8 +74,6 @@ def open_folder(settings: PPOSettings) -> tuple[PPOSettings, Checkpoint | None]:
         if own != given and name not in may_change:
             raise ValueError(f"the run in {run} has {name} = {own} and cannot be resumed with {given}")
     remove_partials(run)
-    if settings.minutes != before.minutes and settings.total_timesteps == before.total_timesteps:
-        settings = replace(settings, total_timesteps=0)  # a new end in minutes
     return settings, checkpoint
 
 
@@ -106,8 +104,13 @@ def read_command(program: str, description: str | None, words: Sequence[str] | N
     if not given.resume or not (given.run / CHECKPOINT).exists():
         return given
     stored = stored_settings(given.run, (*given.bots, *given.evaluate_against))
-    default = replace(stored, **{name: getattr(given, name) for name in given.SESSION})
-    return tyro.cli(PPOSettings, prog=program, description=description, args=words, default=default)
+    default = replace(stored, **{name: getattr(given, name) for name in given.SESSION}, minutes=-1.0)
+    settings = tyro.cli(PPOSettings, prog=program, description=description, args=words, default=default)
+    if settings.minutes == default.minutes:  # not given
+        return replace(settings, minutes=stored.minutes)
+    # New minutes end a run that would have ended after a number of decisions.
+    kept = settings.total_timesteps == stored.total_timesteps
+    return replace(settings, total_timesteps=0) if kept else settings
 
 
 def _read(run: Path) -> tuple[PPOSettings, Checkpoint]:

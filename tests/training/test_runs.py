@@ -285,13 +285,13 @@ def test_run_resumes_after_millions_of_points(tmp_path):
 
 @pytest.mark.parametrize(
     ("given", "expected"),
-    [({}, (6.0, 900)), ({"total_timesteps": 1500}, (6.0, 1500)), ({"minutes": 60.0}, (60.0, 0))],
+    [([], (6.0, 900)), (["--total-timesteps", "1500"], (6.0, 1500)), (["--minutes", "6"], (6.0, 0))],
     ids=str,
 )
 def test_resumed_run_keeps_its_end_unless_given_another(tmp_path, given, expected):
     settings = replace(tiny(tmp_path / "run"), total_timesteps=900)
     PPORun(settings).save()
-    resumed, _ = open_folder(replace(stored_settings(settings.run), **given))
+    resumed, _ = open_folder(read_command("train", None, ["--run", str(settings.run), "--resume", *given]))
     assert (resumed.minutes, resumed.total_timesteps) == expected
     assert resumed.num_envs == settings.num_envs
 
