@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -17,6 +18,7 @@ import pytest
 
 pytest.importorskip("starlette", reason='the server needs Starlette: pip install "gin-env[play]"')
 
+import httpx2
 from hand_endings import Plain, person_to_discard
 from hands_in_words import deck_of
 from recorded_games import one_hand
@@ -822,6 +824,23 @@ def test_client_that_leaves_in_a_request_prints_nothing(running, capsys):
         connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert connection.recv(100).startswith(b"HTTP/1.1 200")
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_many_reviews_of_links_leave_threads_for_a_table(monkeypatch):
+    free = threading.Event()
+    monkeypatch.setattr(TableApi, "review", lambda *_: (200, {"free": free.wait(30)}))
+    requests = create_app(TableApi())
+
+    async def all_at_once() -> list[int]:
+        given = {"base_url": ORIGIN, "headers": {"Origin": ORIGIN}}
+        async with httpx2.AsyncClient(transport=httpx2.ASGITransport(requests), **given) as browser:
+            reviews = [asyncio.create_task(browser.post("/api/review", json={})) for _ in range(60)]
+            await asyncio.sleep(0.3)
+            table = await asyncio.wait_for(browser.post("/api/setup", json={}), 10)
+            free.set()
+            return [table.status_code, *(answer.status_code for answer in await asyncio.gather(*reviews))]
+
+    assert set(asyncio.run(all_at_once())) == {200}
 
 
 def test_static_files_have_no_inline_script_or_style():

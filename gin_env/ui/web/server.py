@@ -20,6 +20,7 @@ import sys
 import traceback
 import webbrowser
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -42,6 +43,7 @@ except ImportError as error:
 
 from gin_env.ui.web.table_api import Handler, TableApi
 
+Endpoint = Callable[[Request], Awaitable[Response]]
 STATIC = Path(__file__).parent / "static"
 REQUEST_SECONDS = 10.0
 """Time in which a connection must have sent the head of its next request."""
@@ -76,9 +78,12 @@ def create_app(api: TableApi, host: str = "127.0.0.1") -> Starlette:
     routes += [
         Route(f"/{path.name}", _file(path.name)) for path in STATIC.iterdir() if path.suffix != ".html"
     ]
-    routes += [Route(f"/hand.{kind}", _picture(api, kind)) for kind in ("gif", "png")]
+    drawing = asyncio.Semaphore(1)  # the pictures of one hand take hundreds of megabytes
+    routes += [Route(f"/hand.{kind}", _picture(api, kind, drawing)) for kind in ("gif", "png")]
+    judging = asyncio.Semaphore(4)  # links of many hands must not take the threads of the tables
     for name, handler in api.handlers().items():
-        routes.append(Route(f"/api/{name}", _answer(handler), methods=["POST"]))
+        turn = judging if name in ("replay", "review", "analyse") else nullcontext()
+        routes.append(Route(f"/api/{name}", _answer(handler, turn), methods=["POST"]))
     return Starlette(routes=routes, middleware=[Middleware(Guard, host=host)])
 
 
@@ -152,24 +157,25 @@ def web_address(host: str, port: int) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
 
 
-def _file(name: str) -> Callable[[Request], Awaitable[Response]]:
+def _file(name: str) -> Endpoint:
     path = STATIC / name
     return _content(path.read_text(encoding="utf-8"), KINDS[path.suffix])
 
 
-def _content(text: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
+def _content(text: str, kind: str) -> Endpoint:
     async def get(request: Request) -> Response:
         return Response(text, media_type=kind, headers={"Cache-Control": "no-cache"})
 
     return get
 
 
-def _picture(api: TableApi, kind: str) -> Callable[[Request], Awaitable[Response]]:
+def _picture(api: TableApi, kind: str, turn: AbstractAsyncContextManager[None]) -> Endpoint:
     """Return an endpoint that draws the hand of the query ``link`` as a file to save."""
 
     async def get(request: Request) -> Response:
         try:
-            content = await run_in_threadpool(api.picture, request.query_params.get("link", ""), kind)
+            async with turn:
+                content = await run_in_threadpool(api.picture, request.query_params.get("link", ""), kind)
         except ValueError as error:
             return Response(str(error), 400, media_type="text/plain")
         headers = {"Content-Disposition": f'attachment; filename="gin-rummy-hand.{kind}"'}
@@ -178,7 +184,7 @@ def _picture(api: TableApi, kind: str) -> Callable[[Request], Awaitable[Response
     return get
 
 
-def _answer(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+def _answer(handler: Handler, turn: AbstractAsyncContextManager[None]) -> Endpoint:
     """Return an endpoint that takes a JSON object and answers with JSON, computed in a thread."""
 
     async def post(request: Request) -> Response:
@@ -193,7 +199,8 @@ def _answer(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
             return JSONResponse({"error": "the request must be a JSON object"}, 400, headers)
         token = request.headers.get("x-gin-session", "")
         try:
-            status, answer = await run_in_threadpool(handler, content, token)
+            async with turn:
+                status, answer = await run_in_threadpool(handler, content, token)
         except (ValueError, TypeError, ImportError, OSError) as error:
             status, answer = 400, {"error": str(error)}
         except Exception as error:  # a user's own bot can raise anything

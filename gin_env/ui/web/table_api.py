@@ -74,7 +74,6 @@ class TableApi:
         self._sessions = Sessions(self.save_folder, self.finished, self.opponent)
         self._hints, self._reviews = (Shared(lambda: Adviser(self.hint_bot)) for _ in range(2))
         self._reviewed: dict[tuple[Any, ...], list[HandReview]] = {}
-        self._drawing = threading.Lock()
         self.ready = threading.Event()
         """Set once the kernels that a table needs are compiled."""
 
@@ -247,10 +246,8 @@ class TableApi:
         """Return a hand as an animated GIF, or its end as a PNG. Raises ValueError for a bad link."""
         from gin_env.ui.animation import as_gif, as_png, recorded_pictures
 
-        game = hand_of(link)
-        with self._drawing:  # the pictures of one hand take hundreds of megabytes
-            pictures = list(recorded_pictures(game, 0))
-            return as_gif(pictures) if kind == "gif" else as_png(pictures[-1])
+        pictures = list(recorded_pictures(hand_of(link), 0))
+        return as_gif(pictures) if kind == "gif" else as_png(pictures[-1])
 
     def _replayed(self, request: Json, token: str) -> tuple[GameRecord, int]:
         """Return a game and one of its hands, from 0; of a table only hands that have ended."""
