@@ -122,8 +122,8 @@ compatibility:
 		tests/game/test_rules.py
 	$(PYTHON) benchmarks/compatibility.py --seconds $(SECONDS_EACH)
 	$(PYTHON) -m venv .venv-suites
-	.venv-suites/bin/pip install --quiet pytest hypothesis . ./examples/language_models/openenv ./examples/language_models/verifiers
-	.venv-suites/bin/pytest tests/wrappers/test_language_model_suites.py
+	.venv-suites/bin/pip install --quiet pytest hypothesis "minari[hdf5]" ".[data,play]" ./examples/language_models/openenv ./examples/language_models/verifiers
+	.venv-suites/bin/pytest tests/wrappers/test_language_model_suites.py tests/examples/test_dataset.py
 
 # A warning is an error, and so is a link from page to page that leads nowhere.
 docs: install

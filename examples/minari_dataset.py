@@ -1,7 +1,7 @@
 """Export a data set of hands to Minari, the format of offline RL: each player's decisions are an episode.
 
     python examples/dataset.py hands --hands 20000
-    pip install "minari[hdf5]"
+    pip install "minari[hdf5]" pillow
     python examples/minari_dataset.py hands gin-rummy/policy-v0
 
 >>> minari.load_dataset("gin-rummy/policy-v0").sample_episodes(8)
@@ -63,7 +63,7 @@ def export(folder: str | Path, name: str) -> int:
         from minari import create_dataset_from_buffers
         from minari.data_collector import EpisodeBuffer
     except ImportError as error:
-        raise ImportError('the export needs Minari: pip install "minari[hdf5]"') from error
+        raise ImportError('the export needs Minari: pip install "minari[hdf5]" pillow') from error
     written: Any = None
     total = 0
     for hands in dataset.load(folder):
