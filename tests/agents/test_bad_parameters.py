@@ -7,7 +7,6 @@ import re
 import pytest
 
 from gin_env import agents
-from gin_env.agents.search.best_response import BestResponseBot
 
 WRONG = """
 smiple: unknown bot 'smiple'; the nearest are simple, 
@@ -99,19 +98,6 @@ def test_parameters_and_bots_of_other_types_raise():
         agents.make("simple", knock_at="4")
     with pytest.raises(TypeError, match="a bot's name must be a string"):
         agents.make(4)
-
-
-@pytest.mark.parametrize(
-    ("bot", "message"),
-    [
-        ("search", "opponent must be a bot that does not search"),
-        ("process:./a", "opponent must be a bot of this package"),
-        ("tonik", "unknown bot 'tonik'"),
-    ],
-)
-def test_bots_that_cannot_be_searched_are_named(bot, message):
-    with pytest.raises(ValueError, match=message):
-        BestResponseBot(bot, 16)
 
 
 def test_bot_is_named_by_its_parameters():

@@ -17,6 +17,8 @@ OTHERS = "KC KH QC QH JD JH TS 9S 8D 7S"
 DULL = "KC QH JS 9D 8H 7S 6C 5H 4D 3H"
 NEAR_GIN = "5C 5H 5S 7D 8D 9D TC JC QC 2H"
 ALL_MELDED = "4D 5D 6D 7D TC JC QC AH AC AS"
+TWO_MELDS = "5C 5H 5S 7D 8D 9D"
+TWO_RUNS = "5C 6C 7C 7D 8D 9D TH QC 2H 3S"
 
 
 def after_taking_back() -> Table:
@@ -31,18 +33,8 @@ def after_taking_back() -> Table:
         # random-discard: any unmelded card, but no {drawn, discarded} pair twice
         ("random-discard", {}, after_taking_back, "QS JC TH 9C 8S 2H 4C AH 6D"),
         ("simple", {}, after_taking_back, "QS JC TH"),
-        (
-            "random-discard",
-            {},
-            lambda: holding("5C 5H 5S 7D 8D 9D TH KC QS 3S", "2D", "7C"),
-            "TH KC QS 3S 2D",
-        ),
-        (
-            "random-discard",
-            {},
-            lambda: holding("5C 5H 5S 7D 8D 9D TC JC QC 9H", "2D", "7C"),
-            "knock 9H knock 2D",
-        ),
+        ("random-discard", {}, lambda: holding(f"{TWO_MELDS} TH KC QS 3S", "2D", "7C"), "TH KC QS 3S 2D"),
+        ("random-discard", {}, lambda: holding(f"{TWO_MELDS} TC JC QC 9H", "2D", "7C"), "knock 9H knock 2D"),
         ("random-discard", {}, lambda: holding(ALL_MELDED, "KS", "9H"), "knock KS"),
         ("random-discard", {}, lambda: facing(DREARY, "7D"), "pass"),
         ("random-discard", {}, lambda: facing(NEAR_GIN, "KC"), "take"),
@@ -50,23 +42,15 @@ def after_taking_back() -> Table:
         # late-knock: takes what is melded, in the offer and later, and knocks in the last turn
         ("late-knock", {}, lambda: facing(NEAR_GIN, "KC"), "take"),
         ("late-knock", {}, lambda: facing(NEAR_GIN, "KD"), "pass"),
-        ("late-knock", {}, lambda: facing(NEAR_GIN, "KC").play("pass", "pass"), "draw"),
         ("late-knock", {"useful_draws": False}, lambda: facing(NEAR_GIN, "KC").play("pass", "pass"), "draw"),
         ("late-knock", {}, lambda: holding(NEAR_GIN, "5D", "6C"), "knock 2H"),
         # 7H would make a set with 7C 7D, but both lie in runs
-        ("late-knock", {}, lambda: facing("5C 6C 7C 7D 8D 9D TH QC 2H 3S", "7H"), "pass"),
-        (
-            "late-knock",
-            {"useful_draws": False},
-            lambda: facing("5C 6C 7C 7D 8D 9D TH QC 2H 3S", "7H"),
-            "take",
-        ),
-        ("simple", {}, lambda: facing("5C 6C 7C 7D 8D 9D TH QC 2H 3S", "7H"), "take"),
-        # medium: the draw after two passes is forced; AC is the lowest card of all
-        ("medium", {}, lambda: facing(NEAR_GIN, "KC").play("pass", "pass"), "draw"),
+        ("late-knock", {}, lambda: facing(TWO_RUNS, "7H"), "pass"),
+        ("late-knock", {"useful_draws": False}, lambda: facing(TWO_RUNS, "7H"), "take"),
+        ("simple", {}, lambda: facing(TWO_RUNS, "7H"), "take"),
+        # medium: AC is the lowest card of all
         ("medium", {}, lambda: holding("AC 5H 5S 5D 7D 8D 9D TC JC QC", "KS", "2C"), "knock KS"),
         ("medium", {}, lambda: holding("AC 5H 9S KD 7D 8D TC JH QC 3S", "KS", "2C"), "TC JH QC KD KS"),
-        ("utility", {}, lambda: facing(NEAR_GIN, "KC").play("pass", "pass"), "draw"),
         ("utility", {}, lambda: holding("AC 2C 3C 4C 7D 8D 9D TH JH QH", "KH", "5C"), "knock AC"),
         ("utility", {"knock_at": 1}, lambda: holding(NEAR_GIN, "KS", "4D"), "KS"),
         ("utility", {"knock_at": 2}, lambda: holding(NEAR_GIN, "KS", "4D"), "knock KS"),
@@ -77,7 +61,6 @@ def after_taking_back() -> Table:
         ("marjj", {}, lambda: facing(NEAR_GIN, "AH"), "pass"),  # 1 instead of 2, but not melded
         ("marjj", {}, lambda: facing(ALL_MELDED, "8D"), "pass"),  # melded, but there is no deadwood already
         ("simple", {}, lambda: facing(ALL_MELDED, "8D"), "take"),
-        ("marjj", {}, lambda: facing(NEAR_GIN, "KC").play("pass", "pass"), "draw"),
         ("marjj", {}, lambda: later(holding(NEAR_GIN, "5D", "6C"), 15), "knock 2H"),
         # gold-standard: takes what lowers the deadwood or joins a meld, and discards the first of the highest
         ("gold-standard", {}, lambda: facing(DULL, "8D"), "take"),
@@ -88,12 +71,7 @@ def after_taking_back() -> Table:
         ("gold-standard", {}, lambda: holding(DREARY, "3D", "5H"), "JC"),  # KD, QS, TH are as high
         ("gold-standard", {}, lambda: holding(ALL_MELDED, "KC", "9H"), "knock TC"),
         ("gold-standard", {"hold_for_gin": True}, lambda: holding(NEAR_GIN, "5D", "6C"), "knock 2H"),
-        (
-            "simple",
-            {"knock_at": 100},
-            lambda: holding("5C 5H 5S 7D 8D 9D TC JC AC 2H", "KS", "4D"),
-            "TC JC KS",
-        ),
+        ("simple", {"knock_at": 100}, lambda: holding(f"{TWO_MELDS} TC JC AC 2H", "KS", "4D"), "TC JC KS"),
     ],
 )
 def test_each_branch_follows_its_rule(bot, params, table, expected):

@@ -8,9 +8,7 @@ from bot_positions import choices, holding, later, mask
 from gin_env import cards
 from gin_env.agents import marjj
 
-DREARY = "KD QS JC TH 9C 8S 2H 4C AH 6D"
 NEAR_GIN = "5C 5H 5S 7D 8D 9D TC JC QC 2H"
-ALL_MELDED = "4D 5D 6D 7D TC JC QC AH AC AS"
 
 
 # --- marjj --------------------------------------------------------------------------------------------

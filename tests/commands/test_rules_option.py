@@ -71,20 +71,10 @@ def test_position_is_explained_by_the_rules():
         gin_rummy("explain", "--record", "games.jsonl", "--rules", "oklahoma")
 
 
-@pytest.mark.parametrize(
-    ("rules", "message"),
-    [
-        ("whist", "unknown rules 'whist'; choose from eaai, bicycle, oklahoma, "),
-        ("big_gin_bonus=31,gin_bonus=0", "Rules.big_gin_bonus needs a gin_bonus above 0"),
-        (
-            "oklahoma,knock_limit=11",
-            "Rules.knock_limit must be at most 10 with oklahoma, not 11: no card is worth more",
-        ),
-    ],
-)
-def test_invalid_rules_are_refused_with_one_message(rules, message):
-    done = CliRunner().invoke(app, ["match", "simple", "random", "--rules", rules])
+def test_invalid_rules_are_refused_with_one_message():
+    done = CliRunner().invoke(app, ["match", "simple", "random", "--rules", "oklahoma,knock_limit=11"])
     assert done.exit_code == 2
     output = " ".join(done.output.replace("│", " ").split())
+    message = "Rules.knock_limit must be at most 10 with oklahoma, not 11: no card is worth more"
     assert f"Invalid value for '--rules': {message}" in output
     assert "Traceback" not in output

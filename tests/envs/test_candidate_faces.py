@@ -174,12 +174,6 @@ def test_no_candidates_after_an_illegal_action():
     assert offered({"candidate_actions": observations["candidate_actions"][1]})
 
 
-def test_candidates_must_be_a_bool():
-    for make in (gin_rummy_v0.raw_env, GinRummyEnv, GinRummyVectorEnv, GinRummyVecEnv):
-        with pytest.raises(TypeError, match="candidates must be True or False, not 'rows'"):
-            make(candidates="rows")
-
-
 # --- The frameworks' own checks -----------------------------------------------------------------------------
 
 

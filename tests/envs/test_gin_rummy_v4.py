@@ -86,23 +86,11 @@ def test_unseeded_reset_continues_the_seed():
 
 
 def test_cards_are_in_the_order_of_the_old_release():
-    assert [describe(action) for action in (6, 18, 19, 32, 57)] == [
-        "discard AS",
-        "discard KS",
-        "discard AH",
-        "discard AD",
-        "discard KC",
-    ]
-    assert [describe(action) for action in (0, 1, 2, 3, 4, 5, 58, 109)] == [
-        "score player_0",
-        "score player_1",
-        "draw",
-        "pick up",
-        "declare the hand dead",
-        "gin",
-        "knock with AS",
-        "knock with KC",
-    ]
+    discards_of = {6: "AS", 18: "KS", 19: "AH", 32: "AD", 57: "KC"}
+    assert {action: describe(action).removeprefix("discard ") for action in discards_of} == discards_of
+    others = {0: "score player_0", 1: "score player_1", 2: "draw", 3: "pick up", 4: "declare the hand dead"}
+    others |= {5: "gin", 58: "knock with AS", 109: "knock with KC"}
+    assert {action: describe(action) for action in others} == others
 
 
 # --- The rules, case by case --------------------------------------------------------------------------

@@ -65,15 +65,6 @@ def test_opponents_are_sampled_by_weight(kind, weights):
     assert observed.sum() >= count
 
 
-def test_opponents_have_equal_weights_by_default():
-    bots = [Counted("a"), Counted("b")]
-    env = GinRummyVectorEnv(200, bots, rules=ONE_TURN)
-    env.reset(seed=1)
-    plain_step(env)
-    sat = [len(bot.hands) for bot in bots]
-    assert stats.binomtest(sat[0], sum(sat)).pvalue > 0.001
-
-
 @pytest.mark.parametrize("dealer", [0, 1])
 def test_each_hand_samples_its_own_opponent(dealer):
     """Hands end with the first discard, of the opponent or of the learner."""

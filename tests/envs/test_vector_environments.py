@@ -12,7 +12,6 @@ from hand_endings import RULES, SITUATIONS, Plain, plain_action
 from hands_in_words import deck_of
 from stable_baselines3.common.vec_env import VecMonitor
 
-from gin_env import agents
 from gin_env.envs.gymnasium_env import GinRummyEnv
 from gin_env.envs.vector_env import GinRummyVectorEnv
 from gin_env.game.actions import DRAW_STOCK, KNOCK
@@ -240,14 +239,6 @@ def test_sb3_describes_observation_rules_and_episode():
         "episode": "game",
     }
     assert GinRummyVecEnv(1, Plain()).describe_training()["episode"] == "hand"
-
-
-def test_sb3_changes_opponents_at_the_next_hand():
-    env = GinRummyVecEnv(3, Plain(), seed=1)
-    env.reset()
-    env.set_opponents(["random", agents.make("simple")], [0, 1])
-    assert [bot.name for bot in env.seat._bots] == ["plain", "random", "simple"]
-    assert env.seat._pool_shares.tolist() == [0, 1]
 
 
 def test_make_vec_takes_the_arguments_of_the_environment():

@@ -15,7 +15,7 @@ from gin_env import agents, observation
 from gin_env.agents.simple import SimpleBot
 from gin_env.agents.turns import play_bot, play_turns
 from gin_env.batch import Games
-from gin_env.game.actions import IllegalActionError, check_action, describe
+from gin_env.game.actions import IllegalActionError, describe
 from gin_env.game.cards import card_text
 from gin_env.observations.views import VIEW, PlayerView
 from gin_env.support.kernel_cache import cache_folder
@@ -178,8 +178,6 @@ def _fields(dtype: np.dtype, offset: int = 0):
 
 
 def test_values_of_wrong_types_are_refused():
-    with pytest.raises(TypeError, match="an action must be an integer"):
-        check_action(np.timedelta64(3))
     with pytest.raises(IllegalActionError, match="107 is not an action: actions run from 0 to 106"):
         describe(107)
     with pytest.raises(TypeError, match="a card id must be an integer"):
@@ -187,8 +185,6 @@ def test_values_of_wrong_types_are_refused():
     for read in (observation.planes, observation.scalars, lambda one: observation.part(one, "hand")):
         with pytest.raises(TypeError, match="observation must be a numpy array"):
             read([1.0])
-    with pytest.raises(ValueError, match="must be from 0 to 100"):
-        agents.make(f"simple:knock_at={10**20}")
 
 
 BOUNDS_CHECKED = """

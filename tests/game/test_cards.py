@@ -16,15 +16,8 @@ def test_card_id_is_13_times_suit_plus_rank():
     assert cards.card_id("AC") == 0
     assert cards.card_id("TH") == 22
     assert cards.card_id("KD") == 51
-    assert [cards.card_text(card) for card in (0, 12, 13, 22, 26, 39, 51)] == [
-        "AC",
-        "KC",
-        "AH",
-        "TH",
-        "AS",
-        "AD",
-        "KD",
-    ]
+    texts = [cards.card_text(card) for card in (0, 12, 13, 22, 26, 39, 51)]
+    assert " ".join(texts) == "AC KC AH TH AS AD KD"
 
 
 @given(st.integers(0, 51))

@@ -44,14 +44,6 @@ def test_learner_acts_first_when_the_opponent_deals(dealer):
         assert env.seat.games.deck(0).tolist() == KNOCK.deck
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
-def test_decks_may_be_arrays_of_any_integers(dtype):
-    games = Games(1)
-    games.start(seed=1)
-    games.set_deck(0, np.array(KNOCK.deck, dtype))
-    assert games.deck(0).tolist() == KNOCK.deck
-
-
 def test_unused_fixed_decks_leave_a_finished_game_unchanged():
     rules = Rules(target_score=1)  # the first hand that anybody wins ends the game
     env = gin_rummy_v0.raw_env(rules=rules, episode="game")

@@ -29,6 +29,7 @@ from gin_env.observations.observation import OBSERVATION_SIZE
         ({"rules": 5}, TypeError, "rules must be a gin_env.Rules or a text such as 'oklahoma', not 5"),
         ({"episode": "match"}, ValueError, "unknown episode 'match'; choose from hand, game"),
         ({"reward": "money"}, ValueError, "unknown reward 'money'; choose from points, win"),
+        ({"reward": "score"}, ValueError, "reward 'score' needs episode='game'"),
     ],
 )
 def test_invalid_arguments_are_named_in_the_error(arguments, error, message):

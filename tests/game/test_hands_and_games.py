@@ -179,13 +179,6 @@ def test_game_without_a_winner_ends_at_max_hands():
     assert table.games.rewards[0] == 0, "nobody has reached the target"
 
 
-def test_hand_episode_ends_with_the_hand():
-    table = Table(DULL, DREARY, upcard="7D")
-    gin_hand(table)
-    assert table.games.done[0]
-    assert table.games.rewards[0] == pytest.approx(0.27)
-
-
 # --- Small decks --------------------------------------------------------------------------------------
 
 

@@ -86,7 +86,7 @@ def test_history_leads_to_the_current_position(name):
         assert lying in (upcard, -1)
 
 
-# --- Rewards ------------------------------------------------------------------------------------------
+# --- Randomness ---------------------------------------------------------------------------------------
 
 
 def play_out(games: Games, act, log: list | None = None) -> None:
@@ -97,9 +97,6 @@ def play_out(games: Games, act, log: list | None = None) -> None:
         games.play(waiting, actions)
         if log is not None:
             log += list(zip(waiting.tolist(), movers.tolist(), actions.tolist(), strict=True))
-
-
-# --- Randomness ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("policy", ["random", "simple", "knock-immediately"])

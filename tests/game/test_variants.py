@@ -174,11 +174,6 @@ def test_games_match_the_slow_reference(name, reward):
     assert games.rewards[0] == pytest.approx(paid, abs=1e-5)
 
 
-def test_score_reward_needs_game_episodes():
-    with pytest.raises(ValueError, match="reward 'score' needs episode='game'"):
-        Games(1, episode="hand", reward="score")
-
-
 @pytest.mark.parametrize("suits", [1, 2, 3, 4])
 def test_twin_keeps_spades_when_the_rules_depend_on_them(suits):
     for key in range(50):

