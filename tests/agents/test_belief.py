@@ -156,7 +156,11 @@ def test_default_belief_is_that_of_an_opponent_like_policy():
 
 
 def test_chances_are_those_up_to_the_target():
+    def lose(games: Games) -> None:
+        games.state["public"]["winner"], games.state["public"]["points"] = 1, 50
+
     assert len(chances_of_play(Rules(target_score=30), lambda games: None)) == 31
+    assert chances_of_play(Rules(), lose)[50, 0] == 0.75, "the points of both players count"
     assert mean_and_error(np.array([1.0, 3.0])) == (2, pytest.approx(1))
 
 

@@ -9,7 +9,7 @@ from bot_positions import choices, holding
 from hands_in_words import ONE_GAME
 
 from gin_env import agents, cards, estimators
-from gin_env.agents.hand_strength.bots import FORMAT, BalancedBot, OffensiveBot, choose_actions
+from gin_env.agents.hand_strength.bots import FORMAT, BalancedBot, OffensiveBot, choose_actions, load_network
 from gin_env.agents.hand_strength.networks import CardMessages, build
 from gin_env.batch import Games
 from gin_env.estimators.risk import discard_risks
@@ -50,6 +50,16 @@ def test_messages_reach_four_ranks_and_no_further():
     ace[0, cards.card_id("AC")] = 1
     changed = (messages(ace) != messages(nothing)).view(3, 13).any(dim=0)
     assert changed.tolist() == 5 * [True] + 8 * [False]
+
+
+def test_sum_of_both_hands_is_rectified(deadwood_network):
+    network, _ = load_network(deadwood_network)
+    with torch.no_grad():
+        network.from_opponent.weight[0, 0] = -30.0
+    macro, opponent = torch.tensor([[80.0, 0, 0, 0]]), torch.eye(52)[:1]
+    owner = torch.tensor([1, 0])
+    values = network(torch.zeros(2, 52), macro.repeat(2, 1), torch.cat([opponent, 0 * opponent]), owner)
+    assert values.tolist() == [20, 0]
 
 
 def test_offensive_keeps_the_best_hand(deadwood_network):

@@ -365,12 +365,16 @@ def check_refused(path: Path, message: str) -> None:
     assert not output.exists()
 
 
-def test_archive_larger_than_a_network_raises(archive, tmp_path, monkeypatch):
+@pytest.mark.parametrize("inside", [False, True])
+def test_archive_larger_than_a_network_raises(archive, tmp_path, monkeypatch, inside):
     monkeypatch.setattr("gin_env.agents.policies.sb3_archives.MAX_BYTES", 2_000_000)
     path = tmp_path / "bomb.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("data", b" " * 3_000_000)
     assert path.stat().st_size < 10_000
+    if inside:
+        content = path.read_bytes()
+        replaced(archive, path, "policy.pth", lambda _: content)
     with pytest.raises(ArchiveError, match=r"bomb\.zip unpacks to 3,000,000 bytes, more than the 2,000,000"):
         convert_archive(path, tmp_path / "policy.safetensors")
 

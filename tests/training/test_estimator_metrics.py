@@ -219,6 +219,16 @@ def test_estimators_of_a_figure_have_different_lines():
 
 
 @pytest.mark.compiled
+def test_calibration_curve_rises_from_the_estimates_to_the_shares_held(result, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    drawn, held = [], [200, 0.3 * 200, 60 * 0.5]  # cards, the sum of their estimates, those held
+    monkeypatch.setattr(evaluation.plots, "save_figure", lambda figure, *_, **options: drawn.append(figure))
+    evaluation.draw_calibration(replace(result, bins=np.array([[held, [99, 1, 1]]] * 2)), tmp_path / "x.png")
+    _, curve = drawn[0].axes[0].lines  # the diagonal, uniform; not omniscient
+    assert curve.get_xydata().tolist() == [[0.3, 0.15]]
+
+
+@pytest.mark.compiled
 def test_figure_shades_one_standard_error(result, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     drawn = []

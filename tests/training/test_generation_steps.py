@@ -105,9 +105,9 @@ def test_losses_are_of_differences_and_means_of_tried_candidates(discard):
     plain = torch.from_numpy(fit.observe(PlayerView(experience.views[[2, 0]])))
     assert torch.equal(network.seen[0], fit.permute_suits(plain, suits))
     assert not torch.equal(network.seen[0], plain)
-    held = fit.mean_losses(network, (experience, experience), [np.array([2]), np.array([0])])
-    assert held == pytest.approx({"differences": 0.375**2, "means": (1 + 0.125**2) / 2})
-    for seen, chosen in zip(network.seen[1:], ([2], [0]), strict=True):
+    held = fit.mean_losses(network, (experience, experience), [np.array([2, 0]), np.array([0])])
+    assert held == pytest.approx({"differences": 4 * 0.375**2 / 3, "means": (1 + 2 * 0.125**2) / 3})
+    for seen, chosen in zip(network.seen[1:], ([2, 0], [0]), strict=True):
         assert torch.equal(seen, torch.from_numpy(fit.observe(PlayerView(experience.views[chosen]))))
     assert fit.mean_losses(network, (experience, experience), [np.zeros(0, int)] * 2) == {
         "differences": 0,

@@ -443,15 +443,17 @@ def test_browser_replay_refuses_options_of_the_screen(file, options):
     assert str(said.exception) == f"the page of --web has no such choice: omit {options[0]}"
 
 
-def test_browser_replay_is_served_at_the_given_address(file, game, monkeypatch):
+def test_browser_replay_is_served_at_the_given_address(file, monkeypatch):
     server = pytest.importorskip("gin_env.ui.web.server", exc_type=ImportError)
     served = []
     monkeypatch.setattr(server, "serve", lambda *arguments: served.append(arguments))
-    options = ["--host", "::1", "--port", "8080"]
+    with records.Recorder(file) as recorder:
+        recorder.add(one_hand())
+    options = ["--host", "::1", "--port", "8080", "--game", "2"]
     for judge, bot in (("simple", "simple"), ("none", None)):  # nothing is judged unless the page asks
         CliRunner().invoke(cli.app, ["replay", str(file), "--web", "--judge", judge, *options])
         api, *address = served.pop()
-        assert (api.recorded, api.hint_bot, address) == (game, bot, ["::1", 8080])
+        assert (api.recorded, api.hint_bot, address) == (one_hand(), bot, ["::1", 8080])
 
 
 def test_missing_terminal_prints_the_text_and_the_reason(file, game, monkeypatch):
