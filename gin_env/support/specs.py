@@ -36,6 +36,8 @@ POLICY_ENDINGS = (".zip", ".safetensors")
 OWN_CLASS = re.compile(r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)(?!\w|\s*=|[./\\])")
 """Matches ``module:Class`` at the start of a name; ``name:key=value`` and paths do not match."""
 _NAME_WITH_PARAMETERS = re.compile(r"[\w-]+:\w+=")
+_FILE = re.compile(r".*?\.(?:zip|safetensors)(?=:|$)", re.DOTALL)
+"""Matches a path, which can contain colons, at the start of a name."""
 _WORDS = {"true": True, "false": False, "none": None}
 
 
@@ -106,20 +108,10 @@ def parse(text: str, kind: str = "bot", name: str | None = None) -> tuple[str, d
     Estimators are named in the same way; error messages use `kind`. `name` is the name that the text starts
     with, if it is known. Raises ValueError for invalid parameters.
     """
-    if name is not None:
-        return name, _parameters(text, kind, name, text[len(name) + 1 :]) if text != name else {}
-    if text.endswith(POLICY_ENDINGS) and not _NAME_WITH_PARAMETERS.match(text):
-        return text, {}
-    for ending in POLICY_ENDINGS:  # a path may itself contain colons
-        head, found, parameters = text.partition(f"{ending}:")
-        if found:
-            name = head + ending
-            break
-    else:
-        name, colon, parameters = text.partition(":")
-        if not colon:
-            return text, {}
-    return name, _parameters(text, kind, name, parameters)
+    if name is None:
+        file = None if _NAME_WITH_PARAMETERS.match(text) else _FILE.match(text)
+        name = file[0] if file is not None else text.partition(":")[0]
+    return name, {} if text == name else _parameters(text, kind, name, text[len(name) + 1 :])
 
 
 def _parameters(text: str, kind: str, name: str, parameters: str) -> dict[str, Any]:

@@ -340,3 +340,10 @@ def test_policy_is_named_by_its_folder(path, name):
     from gin_env.agents.declared_bots import name_of_file
 
     assert name_of_file(path) == name
+
+
+def test_path_of_a_policy_ends_at_its_first_ending():
+    for more in ("", ":2"):
+        name = f"missing.safetensors:estimator=own:Mine:file=w.safetensors{more}"
+        with pytest.raises(FileNotFoundError, match=r"no trained policy missing\.safetensors$"):
+            agents.make(name, programs=True)

@@ -135,6 +135,11 @@ def test_numpy_cards_are_cards(dtype):
         ({"memory": ({}, {"gins": -1}), "hand_number": 2}, ValueError, "gins in memory must be from 0"),
         ({"memory": ({}, {"discards": 5}), "hand_number": 2}, ValueError, "but no first_discards"),
         (
+            {"memory": ({"discards": 9, "first_discards": 3, "gins": 3}, {}), "hand_number": 2},
+            ValueError,
+            "no earlier hands lead to this memory: the share gins would be 1.50",
+        ),
+        (
             {"memory": ({}, {"discards": 9, "first_discards": 3, "knocks": 3}), "hand_number": 2},
             ValueError,
             "no earlier hands lead to this memory: the share knocks would be 1.50",

@@ -24,6 +24,7 @@ MODULES = (
     "gin_env.matches.matches",
     "gin_env.matches.tournaments",
     "gin_env.observations.views",
+    "research.papers.francis2021.suit_orders",
     "research.recipes",
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -411,11 +412,15 @@ def test_independent_augmentation_permutes_each_hand_separately():
     assert torch.equal(same_o, o)
     assert not torch.equal(moved_x, x)
     schedule = Schedule(1, 8, 1e-3, 1.0, 1)
-    losses = [
-        train(data, HandStrengthSettings("mlp", schedule, augmented=True, independently=apart)).train_losses
-        for apart in (False, True, True)
+    settings = [
+        HandStrengthSettings("mlp", schedule, True, independently=each) for each in (False, True, True)
     ]
+    with mock.patch.object(trainer, "batch_of", wraps=trainer.batch_of) as batches:
+        losses = [train(data, each).train_losses for each in settings]
     assert losses[0] != losses[1] == losses[2]
+    orders = [call.args[2:4] for call in batches.call_args_list if len(call.args) > 2]
+    alike = [np.array_equal(own, other) for own, other in orders if own is not None]
+    assert alike == [True, False, False]
 
 
 def test_control_networks_ignore_cards_or_adjacency():

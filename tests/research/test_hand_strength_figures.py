@@ -10,7 +10,7 @@ import pytest
 
 from gin_env import cards
 from gin_env.estimators.risk import discard_risks
-from research.papers.truong2021 import hand_strength_figures
+from research.papers.truong2021 import authors_networks, hand_strength_figures
 from research.recipes.hand_strength import trainer
 from research.reproduce import pages
 from research.reproduce.by_id import EXPERIMENTS
@@ -69,3 +69,13 @@ def test_figure_6_is_a_position_in_which_the_queen_is_legal():
     view = hand_strength_figures.figure_6_view()
     assert int(view.hands[0]) == cards.parse("3C 6C QC 6H 7H AS 5S 7D TD JD TH")
     assert view.masks()[0, cards.card_id("QC")] == 1
+
+
+def test_values_of_the_authors_network_are_beside_the_printed_values(monkeypatch):
+    monkeypatch.setattr(authors_networks, "convert", lambda run, name: name)
+    monkeypatch.setattr(hand_strength_figures, "figure_6_discard", str)
+    printed = {row["card"]: row["paper_value"] for row in load(RESULTS, "truong2021/figure-7").rows}
+    monkeypatch.setattr(hand_strength_figures, "figure_7_values", lambda network: list(printed.values()))
+    rows = [row for row in authors_networks.figure_rows(None) if row["of"] == "figure 7"]
+    assert {row["card"]: row["paper"] for row in rows} == printed
+    assert {row["card"]: row["measured"] for row in rows} == printed

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 from gin_env.matches.benchmark import benchmark, checksum_of, entry
-from research.commands.leaderboard import ENTRIES, page_table, read_entry, replay_part
+from research.commands.leaderboard import ENTRIES, _places, page_table, read_entry, replay_part
 
 
 @pytest.fixture(scope="module")
@@ -77,3 +78,9 @@ def test_agent_that_decides_differently_is_refused(good):
 def test_stored_entries_are_consistent_and_on_the_page():
     entries = sorted(map(read_entry, ENTRIES.glob("*.json")), key=lambda each: -each["score"])
     assert page_table(entries) in (ENTRIES.parent / "docs" / "leaderboard.md").read_text()
+
+
+def test_labels_of_the_picture_avoid_moved_labels():
+    """The second point moves the first label up, and that label the third."""
+    points = np.array([[0, 0], [0.2, -1], [0, 3.5]])
+    assert _places(points, [{"agent": "ten_letter"}] * 3) == [(1, 1.8), (1, 0), (1, 1.8)]

@@ -40,9 +40,10 @@ def test_knocks_are_counted_by_cell(monkeypatch):
 
 
 def test_clues_are_about_the_opponent():
-    table = Table("2C 3C 4C 6H 8H TD QD KS 9S 4S", "QH QC JH JD TH TC 5C 5S 6D 7D", "AD", dealer=0)
-    view = table.play("take", "5C").games.views(np.zeros(1, np.int64), 0)
-    assert [int(clue[0]) for clue in tonic_depth.clues(view)] == [1, 1, 1]  # 5 is in the second group
+    for discard in ("5C", "6D"):  # in the second group of ranks, and its end
+        table = Table("2C 3C 4C 6H 8H TD QD KS 9S 4S", "QH QC JH JD TH TC 5C 5S 6D 7D", "AD", dealer=0)
+        view = table.play("take", discard).games.views(np.zeros(1, np.int64), 0)
+        assert [int(clue[0]) for clue in tonic_depth.clues(view)] == [1, 1, 1]
 
 
 def test_predictions_have_the_losses_of_their_chances():
