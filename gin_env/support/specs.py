@@ -54,7 +54,8 @@ class NamedObject:
 
 def files_of(made: object) -> tuple[Path, ...]:
     """Return the `NamedObject.files` of a bot or an estimator; none of one of the user's own without them."""
-    return tuple(getattr(made, "files", ()))
+    files = getattr(made, "files", ())
+    return tuple(map(Path, files)) if isinstance(files, tuple | list) else ()
 
 
 class _Named(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from types import SimpleNamespace
 
 import pytest
 from packaged_files import description, packaged
@@ -88,6 +89,12 @@ def test_bot_object_is_described_by_its_class():
     described = describe_bot(SimpleBot(4))
     assert described["made_by"] == "gin_env.agents.simple.SimpleBot"
     assert described["decisions"] == describe_bot("simple:knock_at=4")["decisions"]
+
+
+def test_bot_of_the_users_own_can_name_its_files(tmp_path):
+    (tmp_path / "weights").write_bytes(b"1")
+    for named, count in (([str(tmp_path / "weights")], 1), ({"weights": 3}, 0)):
+        assert len(hash_files(SimpleNamespace(name="mine", files=named))) == count
 
 
 def test_tonic_weights_were_trained_on_tonic_paper():
