@@ -19,6 +19,7 @@ from gin_env.matches.matches import MatchResult, play_match
 from gin_env.matches.provenance import hash_files
 from gin_env.support.atomic import write_text
 from gin_env.support.files import check_regular_file
+from gin_env.support.specs import files_of
 from gin_env.support.version import __version__
 
 
@@ -107,4 +108,4 @@ class MatchLog:
 
 def logged_name(bot: Agent) -> str:
     """Return a bot's name with the hashes of its files, whose changes make it another bot."""
-    return " ".join([bot.name, *hash_files(bot).values()])
+    return " ".join([bot.name, *hash_files(files_of(bot)).values()])

@@ -7,6 +7,7 @@ therefore stores `describe_bot` of the bots that took part.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ from gin_env import estimators
 from gin_env.agents import Agent, AnyAgent
 from gin_env.agents.paper import PAPER_BOTS
 from gin_env.agents.simple import VARIABLE_KNOCK
-from gin_env.estimators import Estimator
 from gin_env.matches.fixed_positions import MANY_HANDS, decision_hash
 from gin_env.support import specs
 
@@ -43,16 +43,16 @@ def describe_bot(bot: AnyAgent, *, programs: bool = False) -> dict[str, Any]:
     estimator = getattr(agent, "estimator", None)
     if estimator is not None and not is_own:
         described["estimator"] = spell_out_estimator(estimator.name)
-    described["files"] = hash_files(agent)
+    described["files"] = hash_files(specs.files_of(agent))
     if bot.startswith(bots.CHAT):
         return described | dict.fromkeys(("decisions", "game_decisions", "many_decisions"))
     return described | _hashes_of(agent, many=not is_own)
 
 
-def hash_files(player: Agent | Estimator) -> dict[str, str]:
-    """Return the SHA-256 of every file of a bot or an estimator, by its path in the package or as given."""
+def hash_files(paths: Iterable[Path]) -> dict[str, str]:
+    """Return the SHA-256 of every file, such as those of a bot, by its path in the package or as given."""
     labelled = {}
-    for path in specs.files_of(player):
+    for path in paths:
         inside = [name for name, folder in FOLDERS.items() if path.is_relative_to(folder)]
         label = f"{inside[0]}/{path.relative_to(FOLDERS[inside[0]]).as_posix()}" if inside else str(path)
         labelled[label] = hashlib.sha256(path.read_bytes()).hexdigest()

@@ -36,7 +36,7 @@ POLICY_ENDINGS = (".zip", ".safetensors")
 OWN_CLASS = re.compile(r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)(?!\w|\s*=|[./\\])")
 """Matches ``module:Class`` at the start of a name; ``name:key=value`` and paths do not match."""
 _NAME_WITH_PARAMETERS = re.compile(r"[\w-]+:\w+=")
-_FILE = re.compile(r".*?\.(?:zip|safetensors)(?=:|$)", re.DOTALL)
+_FILE = re.compile(rf".*?(?:{'|'.join(map(re.escape, POLICY_ENDINGS))})(?=:|$)", re.DOTALL)
 """Matches a path, which can contain colons, at the start of a name."""
 _WORDS = {"true": True, "false": False, "none": None}
 

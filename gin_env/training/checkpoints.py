@@ -1,12 +1,24 @@
-"""Networks and optimizers as the named tensors of a checkpoint."""
+"""Networks and optimizers as the named tensors of a checkpoint, and the settings that it keeps."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
 
 import torch
 
 Tensors = dict[str, torch.Tensor]
+
+
+def check_same_settings(
+    run: Path, own: Mapping[str, Any], given: Mapping[str, Any], may_change: Collection[str] = ()
+) -> None:
+    """Raise ValueError, with the first one, if settings given to resume a run differ from its own."""
+    for name, value in given.items():
+        mine = own.get(name)
+        if name not in may_change and mine != value:
+            raise ValueError(f"the run in {run} has {name} = {mine} and cannot be resumed with {value}")
 
 
 def prefixed(prefix: str, tensors: Mapping[str, torch.Tensor]) -> Tensors:

@@ -9,7 +9,7 @@ checkpoint.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from gin_env.matches.provenance import describe_bot
 from gin_env.support.atomic import remove_partials
 from gin_env.support.plots import new_figure, save_figure
 from gin_env.support.tensor_files import NetworkFormat
-from gin_env.training.checkpoints import Tensors
+from gin_env.training.checkpoints import Tensors, check_same_settings
 from gin_env.training.settings import PROGRAM, PPOSettings
 
 CHECKPOINT, POLICY, EVALUATIONS = "checkpoint.safetensors", "policy.safetensors", "evaluations.csv"
@@ -68,11 +68,7 @@ def open_folder(settings: PPOSettings) -> tuple[PPOSettings, Checkpoint | None]:
         run.mkdir(parents=True, exist_ok=True)
         return settings, None
     before, checkpoint = _read(run)
-    may_change = (*settings.SESSION, *settings.BUDGET)
-    for name in (each.name for each in fields(settings)):
-        own, given = getattr(before, name), getattr(settings, name)
-        if own != given and name not in may_change:
-            raise ValueError(f"the run in {run} has {name} = {own} and cannot be resumed with {given}")
+    check_same_settings(run, vars(before), vars(settings), (*settings.SESSION, *settings.BUDGET))
     remove_partials(run)
     return settings, checkpoint
 

@@ -29,7 +29,14 @@ from gin_env.batch import Episode
 from gin_env.matches.matches import check_games, play_match
 from gin_env.support.checks import check_integer, check_number
 from gin_env.support.tensor_files import NetworkFormat
-from gin_env.training.checkpoints import Tensors, by_prefix, optimizer_tensors, prefixed, restore_optimizer
+from gin_env.training.checkpoints import (
+    Tensors,
+    by_prefix,
+    check_same_settings,
+    optimizer_tensors,
+    prefixed,
+    restore_optimizer,
+)
 from gin_env.wrappers.candidate_policy import SB3CandidatePolicy
 from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy
 
@@ -140,10 +147,7 @@ class SelfPlayCallback(BaseCallback):
             raise FileNotFoundError(f"nothing to resume: there is no {path}")
         tensors, metadata = _FORMAT.read_tensors(path)
         self._find_games(model)
-        for name, given in self._settings(model).items():
-            own = metadata["settings"].get(name)
-            if own != given:
-                raise ValueError(f"the run has {name} = {own} and cannot be resumed with {given}")
+        check_same_settings(self.run, metadata["settings"], self._settings(model))
         self.model = model
         current = {name: each for name, each in tensors.items() if not name.startswith("past.")}
         restore_model(model, current)  # raises before anything else has changed

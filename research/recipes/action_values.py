@@ -22,8 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.agents.policies.candidate_network import find_policy_of_games
-from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
+from gin_env.agents.policies.candidate_network import file_of_policy, find_policy_of_games
 from gin_env.agents.policies.improved_policy import MAX_TRIED, MIN_CHANCE
 from gin_env.agents.search.rollouts import RolloutPlayers, likeliest_action, position_value, score_candidates
 from gin_env.batch import Games
@@ -115,8 +114,7 @@ class Blocks:
 
     def describe(self, block: int) -> dict[str, Any]:
         """Return the metadata of a block."""
-        bot = CandidatePolicyBot.load(self.policy)  # without the gains, which play no part
-        files = hash_files(bot)
+        files = hash_files([file_of_policy(self.policy)])  # without the gains, which play no part
         return {"policy": self.policy, "files": files, "seed": self.seed, "block": block}
 
     def write(self, block: int, positions: np.ndarray) -> None:

@@ -13,6 +13,7 @@ from gin_env.agents import Agent
 from gin_env.agents.declared_bots import BOTS
 from gin_env.matches.fixed_positions import fixed_views, game_views, hash_of
 from gin_env.matches.provenance import describe_bot, hash_files, spell_out_bot, spell_out_estimator
+from gin_env.support.specs import files_of
 
 NUM_FIGURES = 8
 
@@ -38,7 +39,7 @@ def describe_estimator(text: str) -> dict[str, Any]:
     return {
         "estimator": text,
         "spelled": spell_out_estimator(text),
-        "files": hash_files(estimators.make(text)),
+        "files": hash_files(files_of(estimators.make(text))),
         "says": None if text.startswith("omniscient") else estimate_figures(text),
     }
 

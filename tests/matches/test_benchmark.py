@@ -272,5 +272,5 @@ def test_seeds_of_rounds_and_opponents_differ():
 def test_log_names_the_files_of_an_agent(tmp_path):
     """A policy that was trained again under the same name must be played again."""
     benchmark("cfr", games=2, seed=1, log=MatchLog(tmp_path / "matches"))
-    (used,) = hash_files(agents.make("cfr")).values()
+    (used,) = hash_files(agents.make("cfr").files).values()
     assert (tmp_path / "matches").read_text().count(f"cfr {used}") == 8

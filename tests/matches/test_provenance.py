@@ -14,6 +14,7 @@ from gin_env.agents.simple import SimpleBot
 from gin_env.matches import provenance
 from gin_env.matches.fixed_positions import decision_hash
 from gin_env.matches.provenance import describe_bot, hash_files, spell_out_bot, spell_out_estimator
+from gin_env.support.specs import files_of
 
 pytestmark = pytest.mark.compiled
 
@@ -59,7 +60,7 @@ def test_files_of_bot_and_estimator_have_hashes():
     network = "agents/hand_strength/data/dual-inception-random-256.safetensors"
     assert set(described["files"]) == {network, "estimators/data/frequencies_simple.npz"}
     assert described["files"][network] == hashlib.sha256(packaged(network).read_bytes()).hexdigest()
-    searching = hash_files(agents.make("search:samples=16,opponent=cfr-plus"))
+    searching = hash_files(agents.make("search:samples=16,opponent=cfr-plus").files)
     assert set(searching) == {
         "agents/cfr/data/cfr_plus.npz",
         "agents/data/policy-gains.safetensors",
@@ -67,13 +68,13 @@ def test_files_of_bot_and_estimator_have_hashes():
         "agents/search/data/opponents.safetensors",
         "estimators/data/suit_equivariant_policy.safetensors",
     }
-    recognising = hash_files(agents.make("search:samples=16"))
+    recognising = hash_files(agents.make("search:samples=16").files)
     assert set(recognising) - set(searching) == {
         "agents/data/policy-1.safetensors",
         "estimators/data/suit_equivariant_simple.safetensors",
     }
-    assert set(hash_files(agents.make("cfr-plus"))) == {"agents/cfr/data/cfr_plus.npz"}
-    assert set(hash_files(estimators.make("ensemble"))) == {
+    assert set(hash_files(agents.make("cfr-plus").files)) == {"agents/cfr/data/cfr_plus.npz"}
+    assert set(hash_files(estimators.make("ensemble").files)) == {
         f"estimators/data/{name}"
         for name in (
             "ensemble_simple.npz",
@@ -94,7 +95,7 @@ def test_bot_object_is_described_by_its_class():
 def test_bot_of_the_users_own_can_name_its_files(tmp_path):
     (tmp_path / "weights").write_bytes(b"1")
     for named, count in (([str(tmp_path / "weights")], 1), ({"weights": 3}, 0)):
-        assert len(hash_files(SimpleNamespace(name="mine", files=named))) == count
+        assert len(hash_files(files_of(SimpleNamespace(name="mine", files=named)))) == count
 
 
 def test_tonic_weights_were_trained_on_tonic_paper():

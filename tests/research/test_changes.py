@@ -127,7 +127,11 @@ def with_present_name(player):
     name = RENAMED.get(player["spelled"])
     if name is None:
         return player
-    return player | {"bot": name, "spelled": spell_out_bot(name), "files": hash_files(agents.make(name))}
+    return player | {
+        "bot": name,
+        "spelled": spell_out_bot(name),
+        "files": hash_files(agents.make(name).files),
+    }
 
 
 @pytest.mark.parametrize("path", packaged_files(), ids=lambda path: path.stem)

@@ -39,6 +39,7 @@ from gin_env.support.files import write_json
 from gin_env.support.plots import new_figure, origin_line, save_figure
 from gin_env.support.threads import torch_threads
 from gin_env.support.workers import Workers, opened
+from gin_env.training.checkpoints import check_same_settings
 from gin_env.training.generations.fit import (
     Experience,
     fit,
@@ -173,9 +174,8 @@ def open_run(folder: Path, settings: LoopSettings | None) -> tuple[LoopSettings,
         before = LoopSettings(**stored | {"search": Search(**stored["search"])})
     except (json.JSONDecodeError, TypeError, KeyError) as error:
         raise ValueError(f"{path} does not contain the settings of this loop: {error}") from error
-    for name, own in vars(before).items():
-        if settings is not None and (given := getattr(settings, name)) != own:
-            raise ValueError(f"the run in {folder} has {name} = {own} and cannot be resumed with {given}")
+    if settings is not None:
+        check_same_settings(folder, vars(before), vars(settings))
     return before, read_history(folder)
 
 
