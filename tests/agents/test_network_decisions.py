@@ -44,6 +44,7 @@ def threads(request):
         "generation:knock=simple",
         *PACKAGED,
         "policy:margin=0",
+        "policy-1:deterministic=false",
         "offensive",
         "defensive",
         "balanced",

@@ -56,6 +56,36 @@ def test_policy_with_memory_plays_like_policy_before_training(deterministic):
     assert known > 100
 
 
+def test_network_equals_its_description_row_by_row():
+    """Type probabilities scale what is added to both layers and to the outputs; chances weigh the values."""
+    torch.manual_seed(5)
+    scores = CandidateScorer(6, memory=True).discards
+    for weights in scores.parameters():
+        torch.nn.init.normal_(weights, std=0.3)
+    rows, table = torch.rand(3, 11, NUM_FEATURES), torch.rand(3, NUM_CONTEXT + NUM_MEMORY)
+    possible = torch.rand(3, 22) < 0.6
+    logits, values = scores(rows, possible, table)
+    w = {name: weights.detach().double().numpy() for name, weights in scores.state_dict().items()}
+    for n, each in enumerate(table.double().numpy()):
+        context, memory = each[:NUM_CONTEXT], each[NUM_CONTEXT:]
+        units = np.maximum(w["memory.first.weight"] @ memory + w["memory.first.bias"], 0)
+        types = np.exp(w["memory.types.weight"] @ units + w["memory.types.bias"])
+        types /= types.sum()
+        outputs = w["outputs.weight"] + (w["memory.to_outputs.weight"] @ types).reshape(6, 4).T
+        found = []
+        for row in rows[n].double().numpy():
+            first = w["row_first.weight"] @ row + w["row_first.bias"] + w["table_first.weight"] @ context
+            first = np.maximum(first + w["memory.to_first.weight"] @ types, 0)
+            second = w["row_second.weight"] @ first + w["row_second.bias"] + w["memory.to_second.weight"] @ types
+            found.append(outputs @ np.maximum(second, 0) + w["outputs.bias"])
+        found, can = np.array(found), possible[n].numpy()
+        scored, worth = found[:, :2].ravel(), found[:, 2:].ravel()
+        np.testing.assert_allclose(logits[n].detach(), np.where(can, scored, -1e9), rtol=1e-4, atol=1e-4)
+        assert values[n].item() == pytest.approx(np.average(worth[can], weights=np.exp(scored[can])), abs=1e-4)
+    values.sum().backward()
+    assert not scores.outputs.weight.grad[:2].any(), "the value does not teach the policy"
+
+
 def test_candidates_with_room_for_the_memory_end_with_it():
     games = later_hands()
     playing = games.everyone[~games.done]

@@ -13,7 +13,7 @@ from rule_variants import VARIANTS  # noqa: E402
 
 from gin_env import agents, cards  # noqa: E402
 from gin_env.agents.generations.bot import GenerationBot  # noqa: E402
-from gin_env.agents.policies.candidate_network import CandidateScorer, save_candidate_policy  # noqa: E402
+from gin_env.agents.policies.candidate_network import FORMAT, CandidateScorer, save_candidate_policy  # noqa: E402
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
 from gin_env.agents.search import bot as search  # noqa: E402
 from gin_env.agents.search import rollouts  # noqa: E402
@@ -54,6 +54,14 @@ def test_policy_without_chances_to_win_a_game_is_refused(episode, needed, tmp_pa
     save_candidate_policy(tmp_path / "a.safetensors", CandidateScorer(hidden=2), episode=episode)
     with pytest.raises(ValueError, match=f"needs a policy {needed}"):
         SearchBot(policy=str(tmp_path / "a.safetensors"))
+
+
+def test_older_file_that_does_not_name_its_values_has_chances_to_win(tmp_path):
+    save_candidate_policy(tmp_path / "a.safetensors", CandidateScorer(hidden=2))
+    tensors, described = FORMAT.read_tensors(tmp_path / "a.safetensors")
+    del described["match_values"]
+    FORMAT.write_tensors(tmp_path / "a.safetensors", tensors, described)
+    assert SearchBot(policy=str(tmp_path / "a.safetensors")).policy.network.match_values
 
 
 def table_with(hand: str, stock: str = "", scores: tuple[int, int] = (0, 0)) -> PlayerView:

@@ -111,12 +111,16 @@ def test_members_are_scored_by_the_chance_that_they_gave_to_the_drawn_card():
     estimator = estimators.make("ensemble:switching=adaptive,members=bayes+logistic,rate=0.5")
     games, bot = Games(8), agents.make("simple")
     games.start(seed=1)
-    memory, scored = estimator.new_memory(8), 0
-    for _ in range(20):
+    memory, scored, skipped = estimator.new_memory(8), 0, 0
+    for step in range(26):
         view, before = games.views(games.everyone, 0), memory.copy()
-        estimator.advance(view, memory)
-        private = view.array["private"]
-        for game in np.flatnonzero((before["first_hand"] != 0) & (memory["draws"] == before["draws"] + 1)):
+        if step not in range(9, 18):  # of two cards drawn while it does not look, none is scored
+            estimator.advance(view, memory)
+        private, draws = view.array["private"], memory["draws"] - before["draws"]
+        learned = (before["first_hand"] != 0) & (draws == 1)
+        skipped += int((draws > 1).sum())
+        assert (memory["scores"] == before["scores"])[~learned].all()
+        for game in np.flatnonzero(learned):
             drawn = private["stock_draws"][game, private["num_stock_draws"][game] - 1]
             elsewhere = 1 - before["estimates"][game].astype(float)
             chances = (elsewhere[:, drawn] / elsewhere[:, before["unseen"][game]].sum(axis=1)) ** 0.5
@@ -124,7 +128,7 @@ def test_members_are_scored_by_the_chance_that_they_gave_to_the_drawn_card():
             scored += 1
         running = games.everyone[~games.done]
         games.play(running, bot.act(games.views(running)))
-    assert scored > 20
+    assert min(scored, skipped) > 5
 
 
 def test_memory_in_slots_learns_like_a_separate_memory():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from packaged_files import description, packaged, packaged_files
 
@@ -10,9 +12,13 @@ from gin_env.agents.cfr.bot import FORMAT as STRATEGY_TABLE
 from gin_env.agents.simple import SimpleBot
 from gin_env.matches.provenance import describe_bot, hash_files, spell_out_bot
 from research.questions.recognition import forgetful
+from research.reproduce import pages
 from research.reproduce.changes import changes, describe_estimator, named_alike, not_compared, sees_games
+from research.reproduce.results import load
 
 pytestmark = pytest.mark.compiled
+
+METRICS = load(Path(__file__).parents[2] / pages.RESULTS, "francis2021/metrics")
 
 
 def test_changes_are_described(tmp_path):
@@ -87,6 +93,11 @@ def test_estimators_are_identified_by_their_estimates():
     assert changes(one | {"says": [value + 2e-7 for value in one["says"]]}) == []
     (line,) = changes(one | {"says": other["says"]})
     assert "different estimates now" in line
+
+
+@pytest.mark.parametrize("described", METRICS.estimators, ids=lambda described: described["estimator"])
+def test_published_estimators_are_unchanged(described):
+    assert changes(described) == [], f"measure its metrics again: {METRICS.command}"
 
 
 def test_bot_object_is_compared_with_one_made_again():
