@@ -13,10 +13,11 @@ from positions_of_hands import past_of, positions
 from state_invariants import status
 
 from gin_env import belief, cards
-from gin_env.agents.search.belief import Belief, chances_of_play, mean_and_error
+from gin_env.agents.search.belief import Belief, Worlds, chances_of_play, mean_and_error
 from gin_env.agents.search.dealing import PAST, propose_worlds
 from gin_env.agents.search.small_networks import HandShapes, packaged_networks
 from gin_env.batch import Games
+from gin_env.estimators.public_history import known_cards
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD
 from gin_env.game.rules import Rules
 from gin_env.observations.views import PlayerView
@@ -121,8 +122,10 @@ def test_every_discard_was_dealt_or_drawn_before():
     assert len(king) == len(queen) == 3000
     assert king.max() == 9
     assert queen.max() == 10
-    # Ten places are left for the queen, the drawn card's among them.
+    # Ten places are left for the queen, the drawn card's among them, and any other card is as likely there.
     assert abs((queen == 10).mean() - 0.1) < 0.02
+    for card in set(held.ravel().tolist()) - set(map(cards.card_id, ("KS", "QC"))):
+        assert 0.04 < (np.argwhere(held == card)[:, 1] == 10).mean() < 0.17
 
 
 def test_proposals_follow_the_odds_for_their_number_of_cards():
@@ -138,6 +141,40 @@ def test_proposals_follow_the_odds_for_their_number_of_cards():
     found = Counter(tuple(sorted(pair)) for pair in held.tolist())
     for pair, weight in weights.items():
         assert found[pair] / 20_000 == pytest.approx(weight / sum(weights.values()), abs=0.012)
+
+
+def test_no_estimate_is_certain():
+    """Ten cards are said to be held for sure, with odds of 19; any of 31 others replaces one with 1 : 999."""
+    view = positions(Rules(), 1)[1][0]
+    likely = np.flatnonzero(known_cards(view)[1][0])[:10]
+    estimate = np.isin(np.arange(52), likely).astype(float)
+    worlds = Worlds(Belief("uniform"), view, 4000, np.random.default_rng(1), estimate).draw()
+    hands = worlds["private"]["hand"][:, 1 - int(view.array["player"][0])]
+    held = [(hand & cards.mask_of(likely.tolist())).bit_count() for hand in hands.tolist()]
+    assert held.count(9) / 4000 == pytest.approx(10 * 31 / 999 / 19, abs=0.006)
+
+
+def test_worlds_come_from_four_times_as_many_by_their_shape():
+    """A shape that wants one card, held in 10 of 41 hands: all worlds have it, in different hands."""
+    view = positions(Rules(), 1)[1][0]
+    card = int(np.flatnonzero(known_cards(view)[1][0])[20])
+    held = Belief("uniform", lambda record, stocks: np.where((stocks == card).any(axis=1), -50.0, 0.0))
+    worlds, other = Worlds(held, view, 300, np.random.default_rng(2)), 1 - int(view.array["player"][0])
+    hands = [set(worlds.draw()["private"]["hand"][:, other].tolist()) for _ in range(2)]
+    assert all(hand >> card & 1 for hand in hands[0] | hands[1])
+    assert all(len(each) > 250 for each in hands)
+    assert len(hands[0] & hands[1]) < 20, "each round has new worlds"
+
+
+def test_hands_and_orders_of_the_stock_are_equally_common():
+    """Of five unseen cards two are held and three in the stock: 60 worlds of a deck of eight."""
+    games = Games(1, Rules(ranks=4, suits=2, hand_size=2, knock_limit=2, stock_floor=0, opening_offer=False))
+    games.start(seed=1)
+    worlds = Belief("uniform").worlds(games.views(games.everyone), 12_000, np.random.default_rng(1))
+    deals = zip(worlds["private"]["hand"].tolist(), worlds["hidden"]["deck"][:, 5:8].tolist(), strict=True)
+    found = Counter((*hands, *stock) for hands, stock in deals)
+    assert len(found) == 60
+    assert 140 < min(found.values()) < max(found.values()) < 270
 
 
 @pytest.mark.parametrize(

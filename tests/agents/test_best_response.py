@@ -125,16 +125,19 @@ def test_worlds_are_weighted_by_a_power_of_the_estimators_odds():
 def test_it_plays_the_action_that_wins_most_for_its_player(monkeypatch):
     """Every action loses; the least likely one that is tried loses least."""
     bot, movers = BestResponseBot("simple", 16), set()
+    assert bot.name == "response to simple, 16 worlds, turns=3, trust=0.5"
     for _, view in views_of_policy(3):
-        tried = bot.likeliest(view)[0]
+        tried, worlds = bot.likeliest(view)[0], []
 
-        def won_after(states, actions, players, best=tried[-1]):
+        def won_after(states, actions, players, best=tried[-1], first=tried[0], worlds=worlds):
             assert (players == states["public"]["to_move"]).all()
             movers.update(players.tolist())
+            worlds += states["hidden"]["deal_key"][actions == first].tolist()
             return np.where(actions == best, -0.3, -0.5)
 
         monkeypatch.setattr(bot, "won_after", won_after)
         assert bot.act(view)[0] == tried[-1]
+        assert len(worlds) == len(set(worlds)) == 16 * (len(tried) > 1), "new worlds in each round"
     assert movers == {0, 1}
 
 

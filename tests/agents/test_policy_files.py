@@ -252,12 +252,16 @@ def test_naming_an_archive_never_runs_its_code(evil, tmp_path):
 
 def test_archive_plays_like_its_converted_policy(archive, tmp_path):
     converted = tmp_path / "converted.safetensors"
+    archive = with_data(archive, tmp_path / "mlp.zip", num_timesteps=640)
     convert_archive(archive, converted)
     bot = agents.make(str(archive))
     assert bot.name == "mlp"
     provenance = policy_networks.FORMAT.read_tensors(converted)[1]["provenance"]
-    assert provenance == {"archive": "mlp.zip", "decisions": 0}
-    assert np.array_equal(bot.act(some_view()), agents.make(str(converted)).act(some_view()))
+    assert provenance == {"archive": "mlp.zip", "decisions": 640}
+    for deterministic in (True, False):
+        bots = [agents.make(str(path), deterministic=deterministic) for path in (archive, converted)]
+        assert np.array_equal(*(bot.act(some_view()) for bot in bots))
+    assert (bots[0].act(some_view()) != bot.act(some_view())).any(), "sampled"
 
 
 @pytest.mark.parametrize("make", [lambda: GinRummyVecEnv(4, "random"), lambda: GinRummyEnv(flat=True)])

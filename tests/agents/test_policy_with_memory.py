@@ -76,12 +76,14 @@ def test_network_equals_its_description_row_by_row():
         for row in rows[n].double().numpy():
             first = w["row_first.weight"] @ row + w["row_first.bias"] + w["table_first.weight"] @ context
             first = np.maximum(first + w["memory.to_first.weight"] @ types, 0)
-            second = w["row_second.weight"] @ first + w["row_second.bias"] + w["memory.to_second.weight"] @ types
-            found.append(outputs @ np.maximum(second, 0) + w["outputs.bias"])
+            second = w["row_second.weight"] @ first + w["row_second.bias"]
+            second = np.maximum(second + w["memory.to_second.weight"] @ types, 0)
+            found.append(outputs @ second + w["outputs.bias"])
         found, can = np.array(found), possible[n].numpy()
         scored, worth = found[:, :2].ravel(), found[:, 2:].ravel()
         np.testing.assert_allclose(logits[n].detach(), np.where(can, scored, -1e9), rtol=1e-4, atol=1e-4)
-        assert values[n].item() == pytest.approx(np.average(worth[can], weights=np.exp(scored[can])), abs=1e-4)
+        value = np.average(worth[can], weights=np.exp(scored[can]))
+        assert values[n].item() == pytest.approx(value, abs=1e-4)
     values.sum().backward()
     assert not scores.outputs.weight.grad[:2].any(), "the value does not teach the policy"
 

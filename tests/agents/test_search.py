@@ -17,14 +17,16 @@ from gin_env.agents.policies.candidate_network import FORMAT, CandidateScorer, s
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
 from gin_env.agents.search import bot as search  # noqa: E402
 from gin_env.agents.search import rollouts  # noqa: E402
+from gin_env.agents.search.belief import chances_of_play  # noqa: E402
 from gin_env.agents.search.best_response import BestResponseBot  # noqa: E402
 from gin_env.agents.search.bot import SearchBot  # noqa: E402
 from gin_env.agents.search.rollouts import RolloutPlayers  # noqa: E402
 from gin_env.agents.turns import play_bot, play_seated  # noqa: E402
 from gin_env.batch import Games  # noqa: E402
-from gin_env.game.actions import KNOCK  # noqa: E402
+from gin_env.game.actions import KNOCK, PASS, is_discard  # noqa: E402
+from gin_env.game.history import events  # noqa: E402
 from gin_env.game.rules import Rules  # noqa: E402
-from gin_env.game.state import DRAW, OFFER  # noqa: E402
+from gin_env.game.state import DRAW, OFFER, OVER  # noqa: E402
 from gin_env.matches.matches import play_match  # noqa: E402
 from gin_env.observations.candidates import NO_ACTION  # noqa: E402
 from gin_env.observations.views import PlayerView  # noqa: E402
@@ -256,6 +258,8 @@ def test_chances_to_win_belong_to_their_rules():
     assert plain.shape == doubled.shape
     assert not np.array_equal(plain, doubled)
     assert np.array_equal(players.chances_to_win(Rules()), plain)
+    played_out = chances_of_play(Rules(), lambda games: players.roll_out(games, 1, 1 << 30))
+    assert np.array_equal(plain, played_out)
 
 
 def test_networks_of_rollouts_are_those_of_bots_that_play_like_them():
@@ -300,6 +304,24 @@ def test_players_of_rollouts_play_like_the_bots(bots):
     same = games.state["public"]["points"] == played.state["public"]["points"]
     # Single precision can decide close calls differently.
     assert same.mean() > 0.97
+
+
+@pytest.mark.parametrize("turns", [1, 2, 3])
+def test_rollouts_stop_where_the_player_is_to_draw_for_that_time(turns):
+    """The draw that two passes force is no decision."""
+    games, seats, forced = Games(60), np.arange(60) % 2, 0
+    games.start(seed=9)
+    RolloutPlayers(agents.make("policy-1").network, None).roll_out(games, seats, turns)
+    public = games.state["public"]
+    assert (games.done == (public["phase"] == OVER)).all()
+    for game in np.flatnonzero(~games.done):
+        seat, history = seats[game], public["history"][game, : public["history_length"][game]].tolist()
+        assert (public["to_move"][game], public["phase"][game] in (OFFER, DRAW)) == (seat, True)
+        acts = [action for mover, action, _ in events(public[game]) if mover == seat]
+        passed = history[:2] == [PASS, PASS] and public["dealer"][game] != seat
+        forced += passed
+        assert sum(not is_discard(action) for action in acts) - passed == turns - 1
+    assert forced or turns == 1
 
 
 @pytest.mark.parametrize(("samples", "worlds"), [(2, [16]), (33, [16, 32]), (96, [16, 48, 32])])

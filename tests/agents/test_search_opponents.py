@@ -28,7 +28,8 @@ from gin_env.agents.search.small_networks import (  # noqa: E402
 from gin_env.game.hands import unmelded_cards  # noqa: E402
 from gin_env.game.state import STATE  # noqa: E402
 from gin_env.matches.fixed_positions import fixed_views, game_views  # noqa: E402
-from gin_env.observations.candidates import CONTEXT  # noqa: E402
+from gin_env.observations.candidate_features import write_hand  # noqa: E402
+from gin_env.observations.candidates import CONTEXT, NUM_FEATURES  # noqa: E402
 from gin_env.observations.memory import NUM_MEMORY  # noqa: E402
 from gin_env.observations.views import PlayerView  # noqa: E402
 from gin_env.support.tensor_files import TensorFileError  # noqa: E402
@@ -66,9 +67,10 @@ def test_each_model_has_its_own_shapes_and_plays_its_own_rollouts(monkeypatch):
     monkeypatch.setattr(OpponentModels, "__call__", lambda self, view: np.full(len(MODELS), 1 / len(MODELS)))
     bot, (state, view) = agents.make(QUICK), views_of_policy(1)[-1]
     hand = int(state["private"]["hand"][1 - int(view.array["player"][0])])
-    models, players = bot.begin(view, np.random.default_rng(1)), []
+    models, players, random = bot.begin(view, np.random.default_rng(1)), [], np.random.default_rng(1)
     for name, (model, worlds) in zip(MODELS, models, strict=True):
         rest, shapes = worlds.with_hand(hand), HandShapes(packaged_networks()[name])
+        assert (rest == Worlds(Belief(MODELS[name], shapes), view, 4, random).with_hand(hand)).all()
         assert model.belief.shapes(worlds.view, rest).tolist() == shapes(worlds.view, rest).tolist()
 
     def gains(view, worlds, actions, rollout_players):
@@ -95,6 +97,7 @@ def test_resampling_follows_the_weights():
     chosen = resampled(np.log([1.0, 2.0, 5.0]), 800, random)
     assert np.bincount(chosen).tolist() == pytest.approx([100, 200, 500], abs=1)
     assert (np.diff(chosen) < 0).any()
+    assert {int(resampled(np.zeros(2), 1, random)[0]) for _ in range(30)} == {0, 1}
 
 
 @pytest.mark.parametrize(
@@ -146,6 +149,11 @@ def test_shape_counts_what_the_opponent_declined_discarded_and_took():
             len([card for card in loose if latest and points[card] > latest]),
         ]
         assert (4 * rows[0, NUM_HAND + 6 :]).tolist() == expected
+        own = 1 - opponent
+        unseen = cards.FULL_DECK & ~(hand | int(public["pile"]) | int(public["shown"][own]))
+        full, after = np.empty(NUM_FEATURES, np.float32), np.empty((52, 52), np.int64)
+        write_hand(full, hand, 0, unseen, public["knock_limit"], after)
+        assert rows[0, :NUM_HAND].tolist() == full[:NUM_HAND].tolist()
         same = context[[0, 1, 2, *range(last_discard, last_discard + 3)]]
         assert rows[0, NUM_HAND : NUM_HAND + 6].tolist() == same.tolist()
         met += np.array(expected) > 0

@@ -129,6 +129,23 @@ def test_values_spread_to_king_and_ace_but_not_across_suits():
     assert values_after("3H", "JC") == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(
+    ("draw", "changes", "expected"),
+    [
+        ("take", (1.0, 0.0, 0.0, 0.5), {"TC": 2.5, "TH": 2.5}),  # TD, after three turns
+        ("draw", (0.0, 1.0, 0.0, 0.5), {"JH": -1.5, "JS": -1.5, "3C": -2.5, "3S": -2.5}),  # JC and 3H
+        ("draw", (0.0, 0.0, 1.0, 0.5), {"KH": -1, "QH": -1.5, "TH": -2.5}),
+    ],
+)
+def test_changes_grow_with_the_completed_turns(draw, changes, expected):
+    """By half of the first for each turn; only other suits of the rank, which nothing else changes."""
+    table = Table(HAND, OPPONENT, "KD", "QD 6C TD 7C", dealer=1)
+    view = view_of(table.play("pass", "pass", "draw", "QD", "draw", "JC", "draw", "TD", draw, "3H"))
+    values = np.empty(52)
+    logistic.write_values(view["public"], view["private"], 0, logistic.Changes(*changes), values)
+    assert {card: values[cards.card_id(card)] for card in expected} == pytest.approx(expected)
+
+
 def test_card_without_information_has_probability_one_half():
     """Normalised, it is as likely as every other card: ten of 41."""
     view = Table(HAND, OPPONENT, "KD", dealer=1).games.views(np.zeros(1, np.int64))

@@ -55,6 +55,7 @@ def test_estimators_are_made_by_name_and_bad_names_raise():
         "likelihood": "odds",
     }
     assert estimators.parameters("uniform") == {}
+    assert estimators.parameters("ensemble")["switching"] == "fitted"
     assert made("bayes").name == "bayes"
     named = estimators.make("bayes:least_observations=70")
     assert named.name == estimators.make("bayes", least_observations=70).name == "bayes:least_observations=70"
