@@ -149,8 +149,7 @@ def test_shape_counts_what_the_opponent_declined_discarded_and_took():
             len([card for card in loose if latest and points[card] > latest]),
         ]
         assert (4 * rows[0, NUM_HAND + 6 :]).tolist() == expected
-        own = 1 - opponent
-        unseen = cards.FULL_DECK & ~(hand | int(public["pile"]) | int(public["shown"][own]))
+        unseen = cards.FULL_DECK & ~(hand | int(public["pile"]) | int(public["shown"][1 - opponent]))
         full, after = np.empty(NUM_FEATURES, np.float32), np.empty((52, 52), np.int64)
         write_hand(full, hand, 0, unseen, public["knock_limit"], after)
         assert rows[0, :NUM_HAND].tolist() == full[:NUM_HAND].tolist()

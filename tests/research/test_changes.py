@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,8 @@ from research.reproduce.results import load
 
 pytestmark = pytest.mark.compiled
 
-METRICS = load(Path(__file__).parents[2] / pages.RESULTS, "francis2021/metrics")
+ROOT = Path(__file__).parents[2]
+METRICS = load(ROOT / pages.RESULTS, "francis2021/metrics")
 
 
 def test_changes_are_described(tmp_path):
@@ -98,6 +100,13 @@ def test_estimators_are_identified_by_their_estimates():
 @pytest.mark.parametrize("described", METRICS.estimators, ids=lambda described: described["estimator"])
 def test_published_estimators_are_unchanged(described):
     assert changes(described) == [], f"measure its metrics again: {METRICS.command}"
+
+
+@pytest.mark.long
+def test_published_policy_with_memory_is_unchanged():
+    """No packaged file was made with it, unlike with the other policies."""
+    player = json.loads((ROOT / "leaderboard" / "policy-memory.json").read_text())["player"]
+    assert changes(player) == []
 
 
 def test_bot_object_is_compared_with_one_made_again():

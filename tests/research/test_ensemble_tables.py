@@ -5,45 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gin_env import estimators
 from gin_env.estimators.ensemble import EnsembleEstimator, load_table
-from gin_env.estimators.neural import SuitEquivariantEstimator
 from research.recipes.estimators import by_name
 from research.recipes.estimators.ensemble import FittedTable, _fit
 
-torch = pytest.importorskip("torch")
-from research.recipes.estimators import network_trainer  # noqa: E402
-
-TINY = network_trainer.Course(rounds=2, hands=60, validation_hands=40, generations=2)
-
-
-def make(name: str, setting: str):
-    return estimators.make(name, **{"switching" if name == "ensemble" else "weights": setting})
-
-
-# --- The image ------------------------------------------------------------------------------------------
-
-
-# --- What networks see ----------------------------------------------------------------------------------
-
-
-# --- Networks -------------------------------------------------------------------------------------------
-
-
-# --- Weights --------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def weights(tmp_path_factory):
-    path = tmp_path_factory.mktemp("weights") / "nn.safetensors"
-    network_trainer.train_network("nn", ["simple"], 4, TINY).save(path)
-    return path
-
-
-# --- Estimates ------------------------------------------------------------------------------------------
-
-
-# --- Ensemble -------------------------------------------------------------------------------------------
+pytest.importorskip("torch")
 
 
 @pytest.mark.compiled
@@ -62,7 +28,6 @@ def test_ensemble_tables_reload_and_invalid_parameters_raise(tmp_path):
         EnsembleEstimator("adaptive", ())
     with pytest.raises(ValueError, match="rate must be from 0"):
         EnsembleEstimator("adaptive", rate=float("nan"))
-    assert SuitEquivariantEstimator().name == "suit-equivariant"
 
 
 def test_ensemble_is_fitted_to_one_bot():
