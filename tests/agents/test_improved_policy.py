@@ -93,8 +93,11 @@ def test_file_without_a_plane_reads_the_others(saved):
         tensors[name] = tensors[name][:, kept]
     parts = described["reads"]["observation"]
     described["reads"]["observation"] = [part for part in parts if part[0] != "own_shown"]
+    _, size = described["reads"]["context"].pop()
+    tensors["context.weight"] = tensors["context.weight"][:, :-size]
     improved_policy.FORMAT.write_tensors(path, tensors, described)
-    _, columns = load_gain_network(path)
+    network, columns = load_gain_network(path)
+    assert not network.context.weight[:, -size:].any(), "as little as of a part of the context"
     assert columns.tolist() == [52 * plane + card for plane in kept for card in range(52)]
 
 

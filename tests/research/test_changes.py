@@ -102,11 +102,10 @@ def test_published_estimators_are_unchanged(described):
     assert changes(described) == [], f"measure its metrics again: {METRICS.command}"
 
 
-@pytest.mark.long
-def test_published_policy_with_memory_is_unchanged():
-    """No packaged file was made with it, unlike with the other policies."""
-    player = json.loads((ROOT / "leaderboard" / "policy-memory.json").read_text())["player"]
-    assert changes(player) == []
+@pytest.mark.parametrize("name", ["policy", "policy-memory"])
+def test_published_policies_are_unchanged(name):
+    """No packaged file was made with them, unlike with other bots."""
+    assert changes(json.loads((ROOT / "leaderboard" / f"{name}.json").read_text())["player"]) == []
 
 
 def test_bot_object_is_compared_with_one_made_again():
