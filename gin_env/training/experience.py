@@ -55,8 +55,7 @@ class LearnerBatch:
     """All decisions of a rollout in the order in which they were taken, linked in chains.
 
     A chain holds the decisions of one player in one hand. The last decision of a chain receives the hand's
-    reward. If the rollout ends before the hand, the last decision has no outcome: it is not learned, and its
-    value bootstraps the return of the decision before it.
+    reward. If the rollout ends before the hand, its last decision is not learned, but its value bootstraps.
     """
 
     def __init__(self, num_envs: int, capacity: int) -> None:

@@ -22,7 +22,7 @@ from gin_env.observations.candidates import (
     NUM_FEATURES,
     draw_and_discard_masks,
 )
-from gin_env.training.checkpoints import Tensors, by_prefix, prefixed
+from gin_env.training.checkpoints import Tensors, by_prefix
 from gin_env.training.ranks import Ranks
 from gin_env.training.settings import PPOSettings
 
@@ -51,10 +51,8 @@ class PastLogits:
         counts = np.bincount(past, minlength=len(self._each))
         starts = counts.cumsum() - counts
         if self._each[0].memory is not None:
-            parts = zip(self._each, starts, starts + counts, strict=True)
-            return np.concatenate(
-                [_logits(one, rows[i:end], table[i:end]) for one, i, end in parts if i < end]
-            )
+            both = [np.split(each, starts[1:]) for each in (rows, table)]
+            return np.concatenate([_logits(*part) for part in zip(self._each, *both, strict=True)])
         where = past, np.arange(len(past)) - starts[past]
         padded_rows = np.zeros((len(counts), counts.max(), *rows.shape[1:]), np.float32)
         padded_table = np.zeros((len(counts), counts.max(), table.shape[1]), np.float32)
@@ -80,8 +78,7 @@ def _logits(scores: CandidateScores, rows: np.ndarray, table: np.ndarray) -> np.
 class League:
     """Bots and past selves, with the results of the learner's recent hands against them.
 
-    The settings are those of the run: `bots`, `bots_share`, `max_share`, `past_share`, `past_size` and
-    `preference`.
+    The settings are those of the run.
     """
 
     def __init__(self, settings: PPOSettings) -> None:
@@ -182,15 +179,10 @@ class League:
 
     def past_tensors(self) -> Tensors:
         """Return the weights of the past selves under names like ``0.draws.outputs.bias``."""
-        tensors: Tensors = {}
-        for index, past in enumerate(self.past):
-            tensors |= prefixed(str(index), past.state_dict())
-        return tensors
+        return torch.nn.ModuleList(self.past).state_dict()
 
     def restore_past(self, tensors: Tensors, hidden: int, memory: bool = False) -> None:
         """Restore the past selves from the tensors of `past_tensors`."""
-        for _, weights in sorted((int(index), weights) for index, weights in by_prefix(tensors).items()):
-            network = CandidateScorer(hidden, memory)
-            network.load_state_dict(weights)
-            self.past.append(network)
+        self.past = [CandidateScorer(hidden, memory) for _ in by_prefix(tensors)]
+        torch.nn.ModuleList(self.past).load_state_dict(tensors)
         self._stack_past()

@@ -5,8 +5,7 @@ they sum their gradients and counts. `launch` starts the ranks on this machine, 
 ``torchrun`` or Ray Train started on several machines.
 
 The ranks that `launch` starts find each other through a file in a private folder, listen on the loopback
-interface only, and prove to each other that they can read this file. All ranks exchange JSON and tensors,
-never pickles: a rank cannot run code in another.
+interface only, and prove to each other that they can read this file. Ranks exchange no pickles.
 """
 
 from __future__ import annotations
@@ -39,6 +38,8 @@ from gin_env.training.checkpoints import Tensors
 
 TIMEOUT = timedelta(days=1)
 """Maximum time that ranks wait for each other; they wait while rank 0 plays long evaluations."""
+STARTING = 600.0
+"""Seconds in which the processes of `launch` must have started; they import torch and compile."""
 PATIENCE = 60.0
 """Seconds in which ranks that have started must connect, and in which the others must end after rank 0."""
 SECRET = "secret"
@@ -169,7 +170,10 @@ def launch(
         try:
             for process in processes:
                 process.start()
-            while not store.check([f"ready {rank}" for rank in others]):
+            deadline = time.monotonic() + STARTING
+            while missing := [rank for rank in others if not store.check([f"ready {rank}"])]:
+                if time.monotonic() > deadline:
+                    raise RankLostError(f"rank {missing[0]} has not started after {STARTING:g} seconds")
                 if any(process.exitcode is not None for process in processes):
                     raise RankLostError("another rank ended before the training began")
                 time.sleep(0.02)

@@ -2,8 +2,7 @@
 
 A run folder holds checkpoint.safetensors (the whole run at one moment), policy.safetensors (a bot by its
 path), evaluations.csv, learning_curve.png and TensorBoard logs. The checkpoint is replaced atomically about
-once a minute, and the other files are generated from it. An interrupted or killed run can be resumed from its
-checkpoint.
+once a minute, and the other files are generated from it. A killed run can be resumed from it.
 """
 
 from __future__ import annotations
@@ -78,8 +77,7 @@ def stored_settings(run: Path, programs: Collection[str] = ()) -> PPOSettings:
 
     >>> train(replace(stored_settings(Path("runs/first")), minutes=60))
 
-    Bots of the run that execute other code must be among `programs`. Raises ValueError for any others, or
-    FileNotFoundError if there is no run to resume.
+    Bots of the run that execute other code must be among `programs`. Raises ValueError or FileNotFoundError.
     """
     settings, _ = _read(run)
     for bot in (*settings.bots, *settings.evaluate_against):
@@ -119,8 +117,7 @@ def _read(run: Path) -> tuple[PPOSettings, Checkpoint]:
 def load_start(settings: PPOSettings) -> tuple[Tensors, dict[str, Any]] | None:
     """Return the initial weights of a new run and their `describe_bot`, or None for random weights.
 
-    Raises ValueError unless they are a candidate policy that fits this run, or FileNotFoundError if there is
-    no such file.
+    Raises ValueError unless they are a candidate policy that fits this run, or FileNotFoundError.
     """
     if settings.start is None:
         return None

@@ -144,9 +144,8 @@ class PPOSettings:
                 agents.make(bot)
         for name in ("num_envs", "num_steps", "num_minibatches", "update_epochs", "snapshot_every"):
             check_integer(name, getattr(self, name), 1, 1 << 31)
-        check_integer("past_size", self.past_size, 1, MAX_PAST)
-        check_integer("workers", self.workers, 1, self.num_envs)
-        check_integer("hidden", self.hidden, 1, MAX_UNITS)
+        for name, most in (("past_size", MAX_PAST), ("workers", self.num_envs), ("hidden", MAX_UNITS)):
+            check_integer(name, getattr(self, name), 1, most)
         for name in ("bots_share", "max_share", "past_share", "learning_rate", "gamma", "gae_lambda"):
             check_number(name, getattr(self, name), 0, 1)
         for name in ("ent_coef", "vf_coef", "clip_coef", "max_grad_norm", "opponent_coef", "preference"):

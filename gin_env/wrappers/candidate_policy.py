@@ -1,8 +1,7 @@
 """A policy for MaskablePPO that scores candidates (`gin_env.agents.policies.candidate_network`).
 
 One function of a few dozen numbers (`gin_env.observations.candidates`) scores every draw, discard and knock,
-so the policy learns far faster than one with an output for each of the 107 actions. The action space is the
-same: the score of a candidate is the logit of its action.
+so the policy learns far faster than one with an output for each of the 107 actions. Scores are their logits.
 
 >>> env = GinRummyVecEnv(256, "simple", candidates=True)
 >>> model = MaskablePPO(SB3CandidatePolicy, env, policy_kwargs={"hidden": 64})
@@ -108,9 +107,8 @@ class SB3CandidatePolicy(MaskableActorCriticPolicy):
     @property
     def _read_entries(self) -> list[str]:
         """The entries of the observation that the policy reads."""
-        return [
-            name for name in (*ENTRIES, ENTRY) if name in cast(spaces.Dict, self.observation_space).spaces
-        ]
+        shown = cast(spaces.Dict, self.observation_space).spaces
+        return [name for name in (*ENTRIES, ENTRY) if name in shown]
 
     def obs_to_tensor(
         self, observation: np.ndarray | dict[str, np.ndarray]

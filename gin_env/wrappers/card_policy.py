@@ -8,8 +8,7 @@ embedding. Draws and passes are ordinary outputs of the trunk.
 
 >>> MaskablePPO(CardPolicy, GinRummyVecEnv(256), policy_kwargs={"net_arch": [256, 256]})
 
-It also works with environments from `gymnasium.make`, with ``flat=True`` or with the dict, where it reads the
-observation only.
+It also works with environments from `gymnasium.make`, with or without ``flat=True``.
 """
 
 from __future__ import annotations
@@ -33,8 +32,7 @@ from gin_env.observations.observation import OBSERVATION_SIZE
 class CardActorCritic(CardActor):
     """`CardActor` for the logits, with a separate trunk for the value.
 
-    ``forward_actor`` returns the logits, float32 (n, 107). ``forward_critic`` returns the last layer of the
-    value trunk, float32 (n, latent_dim_vf).
+    ``forward_actor`` returns the logits, float32 (n, 107). ``forward_critic`` returns the value trunk's.
     """
 
     def __init__(self, hidden: list[int], card_features: int) -> None:

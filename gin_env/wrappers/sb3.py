@@ -48,8 +48,7 @@ def save_policy(model: MaskablePPO, path: str | Path) -> None:
 
     The file holds weights, sizes and the description of the training, but no code and no optimizer state.
     The policy must be `SB3CandidatePolicy`, `CardPolicy`, "MlpPolicy" or "MultiInputPolicy" (tanh or ReLU),
-    from any environment of this package. Raises ValueError for other policies, and for a model that does not
-    say how it was trained.
+    from any environment of this package. Raises ValueError for other policies or unknown training.
     """
     if not isinstance(model.policy, SB3CandidatePolicy):
         check_inputs(model.policy.observation_space, type(model.policy).__name__)

@@ -139,8 +139,7 @@ class SelfPlayCallback(BaseCallback):
     def restore(self, model: MaskablePPO) -> None:
         """Continue from the run's checkpoint: set the model's weights and counters, and the past selves.
 
-        Raises FileNotFoundError if there is none, ValueError if the model or this callback has other
-        settings.
+        Raises FileNotFoundError if there is none, ValueError for other settings.
         """
         path = self.run / CHECKPOINT_FILE
         if not path.exists():

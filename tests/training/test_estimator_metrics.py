@@ -21,10 +21,10 @@ from research.recipes.estimators.sampling import collect_positions
 HAND = "AH 2H 3H 4H 5H 6H 7H 8H 9H TH"
 
 
-def metrics_of(estimate: np.ndarray) -> dict[str, float]:
-    """Return the metrics of one estimate of `HAND` when only the player's clubs and upcard KC are known."""
+def metrics_of(estimate: np.ndarray, hand: str = HAND) -> dict[str, float]:
+    """Return the metrics of one estimate of a hand when only the player's clubs and upcard KC are known."""
     table = Table("AC 2C 3C 4C 5C 6C 7C 8C 9C TC", HAND, "KC", dealer=0)
-    positions = Positions(table.games.views(ONE_GAME, 0), np.array([cards.parse(HAND)], np.uint64))
+    positions = Positions(table.games.views(ONE_GAME, 0), np.array([cards.parse(hand)], np.uint64))
     return dict(zip(METRICS, measure(estimate[None], positions)[0].tolist(), strict=True))
 
 
@@ -49,6 +49,14 @@ def test_one_wrong_guess_has_the_worked_metrics():
     assert values["squared_difference"] == pytest.approx(expected / 52)
 
 
+def test_hand_of_seven_cards_is_measured_by_its_size():
+    """Of the seven most likely cards, AH to 7H, four are held; the held ones rank 4th to 10th."""
+    values = metrics_of(held() * np.linspace(0.9, 0.8, 52, dtype=np.float32), "4H 5H 6H 7H 8H 9H TH")
+    assert (values["top_cards"], values["minimum_top_largest"]) == (4, 10)
+    assert values["drift_area"] == sum((8 - k) * 3 for k in range(1, 8))
+    assert metrics_of(held(), HAND[:20])["integrity_loss"] == pytest.approx(100 * 3 / 7)
+
+
 def test_integrity_and_log_loss_match_worked_values():
     estimate = np.full(52, 0.25, np.float32)
     estimate[:13] = 0
@@ -58,16 +66,6 @@ def test_integrity_and_log_loss_match_worked_values():
     estimate[10] = estimate[11] = 0.25  # JC and QC are unseen too, KC is the upcard
     loss = -(unknown["held"] * math.log(0.25) + unknown["not held"] * math.log(0.75)) / 41
     assert metrics_of(estimate)["log_loss"] == pytest.approx(loss)
-
-
-def test_held_card_ranked_last_is_penalised():
-    """Nine cards rank first, the tenth ranks last (52nd)."""
-    estimate = np.linspace(0.5, 0.4, 52, dtype=np.float32)
-    estimate[held() == 1] = 0.9
-    estimate[cards.card_id("5H")] = 0
-    values = metrics_of(estimate)
-    assert (values["minimum_top_largest"], values["top_cards"]) == (52, 9)
-    assert values["drift_area"] == (11 - 10) * (52 - 10)
 
 
 def test_tied_estimates_are_ranked_at_random():
@@ -115,6 +113,20 @@ def test_uniform_and_omniscient_have_the_expected_metrics(result):
     assert result.bins[:, :, 0].sum() > 0
     assert result.calibration_error()[everything] == 0
     assert result.calibration_error()[none] < 0.02
+
+
+@pytest.mark.compiled
+def test_bins_count_unknown_cards_by_their_estimates():
+    expected = np.zeros((evaluation.BINS, 3))
+    along = evaluation.estimate_along([estimators.make("nn")], agents.make("simple"), 20, 2)
+    for positions, _, (estimates,), _ in along:
+        unseen = estimators.known_cards(positions.view)[1]
+        for estimate, truth in zip(
+            estimates[unseen].tolist(), positions.truth()[unseen].tolist(), strict=True
+        ):
+            expected[min(int(20 * estimate), 19)] += 1, estimate, truth
+    assert (expected[:, 0] > 0).sum() > 10
+    np.testing.assert_allclose(evaluate_estimators(["nn"], 20, 2).bins[0], expected)
 
 
 @pytest.mark.compiled
@@ -191,6 +203,14 @@ def test_standard_errors_follow_from_the_stored_sums(result):
 
 
 @pytest.mark.compiled
+def test_summary_has_a_column_for_each_figure(result):
+    microseconds = 1e6 * result.seconds / result.counts.sum()
+    columns = *map(result.overall, METRICS), result.calibration_error(), microseconds
+    for line, expected in zip(result.summary().splitlines()[1:3], zip(*columns, strict=True), strict=True):
+        assert list(map(float, line.split()[1:])) == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.compiled
 def test_evaluation_plays_its_bot_under_its_rules():
     rules = Rules(max_turns=20)
     found = evaluate_estimators(["uniform"], 50, 3, "random", rules=rules)
@@ -222,10 +242,14 @@ def test_estimators_of_a_figure_have_different_lines():
 def test_calibration_curve_rises_from_the_estimates_to_the_shares_held(result, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     drawn, held = [], [200, 0.3 * 200, 60 * 0.5]  # cards, the sum of their estimates, those held
+    other, few = [100, 80, 90], [99, 1, 1]
+    both = replace(
+        result, names=("uniform", "omniscient", "nn"), bins=np.array([[held, few]] * 2 + [[few, other]])
+    )
     monkeypatch.setattr(evaluation.plots, "save_figure", lambda figure, *_, **options: drawn.append(figure))
-    evaluation.draw_calibration(replace(result, bins=np.array([[held, [99, 1, 1]]] * 2)), tmp_path / "x.png")
-    _, curve = drawn[0].axes[0].lines  # the diagonal, uniform; not omniscient
-    assert curve.get_xydata().tolist() == [[0.3, 0.15]]
+    evaluation.draw_calibration(both, tmp_path / "x.png")
+    _, *curves = drawn[0].axes[0].lines  # the diagonal, uniform, nn; not omniscient
+    assert [curve.get_xydata().tolist() for curve in curves] == [[[0.3, 0.15]], [[0.8, 0.9]]]
 
 
 @pytest.mark.compiled

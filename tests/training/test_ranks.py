@@ -168,6 +168,19 @@ def test_rank_lost_before_it_connects_is_reported(tmp_path, monkeypatch):
     assert os.environ["GLOO_SOCKET_IFNAME"] == "of the caller"
 
 
+class Stuck:
+    """Settings that a new process takes half a minute to read."""
+
+    def __reduce__(self):
+        return time.sleep, (30,)
+
+
+def test_rank_that_never_starts_is_reported(monkeypatch):
+    monkeypatch.setattr(ranks_module, "STARTING", 0.5)
+    with pytest.raises(RankLostError, match=r"rank 1 has not started after 0\.5 seconds"):
+        launch(rank_tasks.sum_shares, Stuck(), workers=2)
+
+
 def test_connected_ranks_wait_longer_than_for_a_connection(monkeypatch):
     """Rank 0 plays evaluations of many minutes while the others wait."""
     monkeypatch.setattr(ranks_module, "PATIENCE", 5.0)
@@ -175,11 +188,18 @@ def test_connected_ranks_wait_longer_than_for_a_connection(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("gpus", "device", "backend"), [(8, "cuda:3", "cpu:gloo,cuda:nccl"), (2, "cuda:1", "gloo")]
+    ("gpus", "here", "device", "backend"),
+    [
+        (8, 8, "cuda:3", "cpu:gloo,cuda:nccl"),
+        (2, 8, "cuda:1", "gloo"),
+        (2, 2, "cuda:1", "cpu:gloo,cuda:nccl"),
+    ],
 )
-def test_ranks_share_gpus_if_there_are_too_few(monkeypatch, gpus, device, backend):
-    """With a GPU for each rank, NCCL sums the gradients; it refuses ranks that share one."""
+def test_ranks_share_gpus_if_there_are_too_few(monkeypatch, gpus, here, device, backend):
+    """With a GPU for each rank of the machine, NCCL sums the gradients; it refuses ranks that share one."""
     used = []
+    if here < 8:  # torchrun has started as many of the eight ranks on this machine
+        monkeypatch.setenv("LOCAL_WORLD_SIZE", str(here))
     monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
     monkeypatch.setattr(ranks_module.distributed, "init_process_group", lambda name, **_: used.append(name))
     monkeypatch.setattr(ranks_module.distributed, "get_rank", lambda: 3)

@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 from hand_endings import Plain
 from hands_in_words import ONE_GAME, Table, action
+from played_positions import played
 from scipy import stats
 
 from gin_env import agents
-from gin_env.game.state import OFFER, STOCK_ONLY
+from gin_env.agents.generations.bot import GenerationBot, GenerationNetwork
+from gin_env.game.actions import KNOCK
+from gin_env.game.state import OFFER, OVER, STOCK_ONLY
 from gin_env.training.generations import rollouts
 from gin_env.training.generations.fit import join_experiences
 from gin_env.training.generations.rollouts import Players, Search, gather, try_candidates
@@ -122,7 +125,9 @@ def test_positions_are_sampled_with_the_stop_share():
     learner, search = Deciding(), Search(0.0, exploration=0.0)
     assert [len(each.views) for each in gather(learner, [Plain()], [1.0], 24, 3, 0, search)] == [0, 0]
     search = Search(0.25, exploration=0.0, best_tried=1, others_tried=0, knocks_tried=0)
-    stopped = sum(len(each.views) for each in gather(Plain(), [Plain()], [1.0], 24, 3, 0, search))
+    both = gather(Plain(), [Plain()], [1.0], 24, 3, 0, search)
+    assert not any((each.views["public"]["phase"] == STOCK_ONLY).any() for each in both), "nothing to decide"
+    stopped = sum(map(len, both))
     assert stats.binomtest(stopped, learner.count, 0.25).pvalue > 0.001
 
 
@@ -142,6 +147,40 @@ def test_best_and_random_other_candidates_are_tried(best, others):
         also[row, ranked[best:]] = chosen[row, ranked[best:]]
     if 0 < others < 5:  # the others are random: every position occurs
         assert (also.sum(axis=0) > 0).all()
+
+
+def test_learner_with_values_tries_its_best_discard_and_its_best_knock():
+    bot, random = GenerationBot(GenerationNetwork(4, 4)), np.random.default_rng(1)
+    values = random.random((4, 11, 2)).astype(np.float32)
+    bot.values = lambda view, discarding: (values, rollouts.candidates_of(view, discarding)[1])
+    bot.act = agents.make("simple").act
+    table = Table("5D 6D 7D 9C 9H 9S AH 2S 3S 2D", OTHER, "AC", dealer=1).play("take")
+    state = np.concatenate([table.games.state] * 4)
+    players = Players(bot, [agents.make("simple")], np.zeros(4, np.int8), np.zeros(4, np.int64))
+    returns = try_candidates(state, True, players, random, Search(1.0, 0.0, 1, 0, 1)).returns
+    actions = rollouts.candidates_of(table.games.views(ONE_GAME), True)[1][0]
+    assert (actions[:, 1] != rollouts.NO_ACTION).sum() > 2, "several knocks"
+    for tried, value in zip(returns, values, strict=True):
+        best = np.where(actions == rollouts.NO_ACTION, -1, value).argmax(axis=0)
+        assert np.argwhere(np.isfinite(tried)).tolist() == sorted([[best[0], 0], [best[1], 1]])
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_explorer_strays_to_any_legal_action_but_seldom_a_knock(share):
+    play = played("simple")
+    views = play.games().views(np.flatnonzero(play.states["public"]["phase"] != OVER))
+    explorer = rollouts._Explorer(Plain(), np.random.default_rng(1), share)
+    usual, masks, actions = Plain().act(views), views.masks(), explorer.act(views)
+    assert masks[np.arange(len(views)), actions].all()
+    strayed = (actions != usual).mean()
+    assert strayed == 0 if share == 0 else 0.5 * share < strayed < share
+    knocks = masks[:, KNOCK : KNOCK + 52].any(axis=1)
+    assert knocks.any()
+    assert (actions[knocks] >= KNOCK).mean() == pytest.approx(1 - share, abs=0.1)
+    same = views[np.full(2000, np.flatnonzero(knocks)[0])]
+    chosen = explorer.act(same)
+    counts = np.bincount(chosen[chosen < KNOCK])
+    assert share == 0 or stats.chisquare(counts[counts > 0]).pvalue > 0.001, "all discards equally"
 
 
 def test_tied_candidates_are_sampled_uniformly():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import shlex
 import subprocess
@@ -27,7 +28,7 @@ from gin_env.cli import app  # noqa: E402
 from gin_env.game.rules import Rules  # noqa: E402
 from gin_env.matches.fixed_positions import fixed_views  # noqa: E402
 from gin_env.support.threads import torch_threads  # noqa: E402
-from gin_env.training import ppo  # noqa: E402
+from gin_env.training import ppo, runs  # noqa: E402
 from gin_env.training.ppo import PPORun, train  # noqa: E402
 from gin_env.training.ranks import Ranks  # noqa: E402
 from gin_env.training.runs import (  # noqa: E402
@@ -130,6 +131,8 @@ def test_used_folder_is_refused_and_resuming_keeps_settings(tmp_path):
         open_folder(settings)
     with pytest.raises(ValueError, match="has hidden = 8 and cannot be resumed with 16"):
         open_folder(replace(settings, resume=True, hidden=16))
+    moved = settings.run.rename(tmp_path / "moved")
+    assert stored_settings(moved) == replace(settings, run=moved, resume=True)
 
 
 def test_evaluations_are_played_by_the_network_that_is_saved(tmp_path):
@@ -140,22 +143,6 @@ def test_evaluations_are_played_by_the_network_that_is_saved(tmp_path):
         saved, bot = agents.make(str(tmp_path / "saved.safetensors")), run.bot()
     view = fixed_views(20)
     np.testing.assert_array_equal(bot.action_chances(view), saved.action_chances(view))
-
-
-def test_evaluations_hold_matches_on_other_decks_than_training(tmp_path, monkeypatch):
-    matches = []
-
-    def play(*arguments, **options):
-        matches.append(play_match(*arguments, **options))
-        return matches[-1]
-
-    monkeypatch.setattr("gin_env.training.ppo.play_match", play)
-    settings = tiny(tmp_path)
-    row = train(settings).progress.evaluations[-1]
-    assert {match.seed for match in matches} == {settings.seed + OTHER_DECKS}
-    for match in matches[-len(settings.evaluate_against) :]:
-        figures = [row[f"games_{match.bots[1]}{end}"] for end in ("", "_low", "_high")]
-        assert figures == pytest.approx([match.win_rate, *match.interval], abs=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -220,7 +207,7 @@ def test_run_follows_its_settings_and_says_so(tmp_path, monkeypatch):
     )  # fmt: skip
     left, learned, games, logged = [], [0], [], set()
     match = play_match("simple", "random", 2, 1, episode="hand")
-    monkeypatch.setattr(ppo, "play_match", lambda *given, **_: games.append(given[2]) or match)
+    monkeypatch.setattr(ppo, "play_match", lambda *given, **_: games.append(given[2:4]) or match)
     monkeypatch.setattr(ppo, "draw_learning_curve", lambda *_: None)
     with PPORun(settings) as run:
         update = run.learner.update
@@ -233,15 +220,35 @@ def test_run_follows_its_settings_and_says_so(tmp_path, monkeypatch):
         assert run.next_checkpoint > 1e8
         assert left == pytest.approx([1 - each / 3000 for each in learned[:-1]])
         assert len(run.learner.league.past) == run.progress.updates // 2
-        assert games == [4] * 2 * (len(left) - 1) + [6] * 2
+        decks = settings.seed + OTHER_DECKS
+        assert games == [(4, decks)] * 2 * (len(left) - 1) + [(6, decks)] * 2
         assert {("losses/value", at) for at in learned[1:]} < logged
         assert ("hands_lost/simple", learned[-1]) in logged
-        assert (tmp_path / EVALUATIONS).read_text().count("\n") == 1 + len(left)
+        rows = list(csv.DictReader((tmp_path / EVALUATIONS).read_text().splitlines()))
+        assert [int(row["decisions"]) for row in rows] == learned[1:]
+        for end, rate in (("", match.win_rate), ("_low", match.interval[0]), ("_high", match.interval[1])):
+            assert float(rows[-1][f"games_random{end}"]) == pytest.approx(rate, abs=1e-4)
         _, described = FORMAT.read_tensors(tmp_path / POLICY)
         assert (described["provenance"]["decisions"], described["match_values"]) == (learned[-1], False)
         assert len(described["rules"]) == 2
         run.end_update({})
         assert not run.progress.finished
+
+
+def test_learning_curve_shows_rates_and_intervals_by_minute(tmp_path, monkeypatch):
+    drawn, opponents = [], ("simple", "random")
+    rates = {"games_simple": 0.5, "games_random": 0.75}
+    row = rates | {f"{name}_low": rate - 0.25 for name, rate in rates.items()}
+    row |= {f"{name}_high": rate + 0.125 for name, rate in rates.items()}
+    monkeypatch.setattr(runs, "save_figure", lambda figure, *_, **options: drawn.append(figure))
+    runs.draw_learning_curve([row | {"minutes": at} for at in (2.0, 3.0)], opponents, tmp_path, "")
+    (axes,) = drawn[0].axes
+    for line, shade, won in zip(axes.lines, axes.collections, (50, 75), strict=False):
+        assert line.get_xydata().tolist() == [[2, won], [3, won]]
+        assert set(shade.get_paths()[0].vertices[:, 1]) == {won - 25, won + 12.5}
+    assert [text.get_text() for text in axes.get_legend().texts] == [
+        f"games against {each}" for each in opponents
+    ]
 
 
 @pytest.mark.long
@@ -308,8 +315,10 @@ def test_run_killed_before_it_published_publishes_when_resumed(tmp_path, monkeyp
 
 
 def test_command_of_a_run_quotes_its_arguments(tmp_path):
-    settings = PPOSettings(tmp_path, bots=("process:python3 my bot.py", "simple"), seed=3)
-    assert settings.command() == "gin-rummy train --seed 3 --bots 'process:python3 my bot.py' simple"
+    bots = ("process:python3 my bot.py", "simple")
+    settings = PPOSettings(tmp_path, bots=bots, seed=3, memory=True, match_reward=False)
+    expected = "--seed 3 --bots 'process:python3 my bot.py' simple --memory --no-match-reward"
+    assert settings.command() == f"gin-rummy train {expected}"
 
 
 @pytest.mark.parametrize("name", ["bots", "evaluate_against"])
@@ -341,7 +350,8 @@ def test_minutes_of_training_leave_out_evaluations_and_compiling(tmp_path, monke
         now[0] += seconds
         return result
 
-    with PPORun(tiny(tmp_path / "run")) as run:
+    timed = replace(tiny(tmp_path / "run"), total_timesteps=0, minutes=4.0, checkpoint_every=0.5)
+    with PPORun(timed) as run:
         monkeypatch.setattr(run.learner, "collect", lambda: pass_time(60, None))
         monkeypatch.setattr(run.learner, "update", lambda left: (10, {}))
         row = {"minutes": 1.0, "decisions": 0}
@@ -350,6 +360,7 @@ def test_minutes_of_training_leave_out_evaluations_and_compiling(tmp_path, monke
         assert run.minutes == 0
         run.end_update(run.learn())
         assert run.minutes == pytest.approx(1)
+        assert (run.share, run.next_checkpoint) == pytest.approx((1 / 4, 1 + 0.5)), "it was saved"
         run.evaluate(2)
         assert run.minutes == pytest.approx(1)
         assert run.progress.next_evaluation == pytest.approx(1 + run.settings.evaluate_every)

@@ -17,7 +17,7 @@ from sb3_contrib.common.maskable.utils import get_action_masks
 from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.vec_env import VecEnvWrapper, VecMonitor, VecNormalize
 
-from gin_env import Rules, agents, play_match
+from gin_env import agents, play_match
 from gin_env.agents.policies.policy import PolicyBot, describe_training, sample_actions
 from gin_env.batch import Games
 from gin_env.envs.gymnasium_env import GinRummyEnv
@@ -177,12 +177,6 @@ def test_sampling_follows_the_action_probabilities():
     actions = sample_actions(chances, random)
     assert set(actions.tolist()) == {1, 3}
     assert (actions == 3).mean() == pytest.approx(0.75, abs=0.01)
-
-
-def test_policy_warns_of_other_rules(saved):
-    with pytest.warns(UserWarning, match="was trained under eaai, not under knock_limit=5"):
-        match = play_match(str(saved), "random", 2, rules=Rules(knock_limit=5), episode="hand")
-    assert match.bots == ("tiny", "random")
 
 
 @pytest.mark.long

@@ -15,7 +15,7 @@ from gin_env import Rules, agents, play_match
 from gin_env.wrappers.candidate_policy import SB3CandidatePolicy
 from gin_env.wrappers.card_policy import CardPolicy
 from gin_env.wrappers.sb3 import GinRummyVecEnv
-from gin_env.wrappers.sb3_callbacks import SelfPlayCallback
+from gin_env.wrappers.sb3_callbacks import SelfPlayCallback, index_to_drop
 
 ROLLOUT = 16 * 32
 
@@ -42,7 +42,8 @@ def test_callback_plays_past_selves_and_saves_the_best_policy(tmp_path, capsys):
     model = new_model(games, hidden=8)
     callback = small_callback(tmp_path / "mine", bots=["simple", "random"], pool_size=2, verbose=1)
     model.learn(5 * ROLLOUT, callback=callback)
-    assert len(callback.past) == 2
+    names = [f"past-{count * ROLLOUT}" for count in (1, 4)]
+    assert [bot.name for bot in callback.past] == names
     weights = callback.weights()
     assert sum(weights.values()) == pytest.approx(1)
     assert weights["simple"] + weights["random"] == pytest.approx(0.5)
@@ -126,6 +127,13 @@ def test_restored_run_has_the_same_model_and_past_selves(tmp_path, candidates):
     again.gamma = 0.5
     with pytest.raises(ValueError, match=r"has the model's gamma = 0\.99 and cannot be resumed with 0\.5"):
         restored.restore(again)
+
+
+def test_past_self_close_to_its_neighbours_is_dropped_unless_it_is_recent():
+    assert [index_to_drop([5]), index_to_drop([5, 6])] == [0, 0]
+    assert index_to_drop([1, 2, 3, 10]) == 1, "2 / 8 is less than 8 / 7"
+    assert index_to_drop([1, 7, 8, 10]) == 2, "7 / 3 is more than 3 / 2"
+    assert index_to_drop([0, 5, 9, 10]) == 2 - 1, "9 / 5 is less than 5 / 1"
 
 
 def test_void_hands_are_not_lost(tmp_path):

@@ -3,8 +3,7 @@
 As in Francis et al. 2021, "Experimental Results", the estimators are used "independently, but simultaneously"
 on hands between two identical players. Each turn gives one sample: the estimate of the player whose opponent
 has just completed the turn. Turns of both players are counted together (the paper's figures extend past turn
-29, ours to about 31). The paper's "games" are read as single hands, because no information carries over
-between them.
+29, ours to about 31). The paper's "games" are read as single hands, as nothing carries over.
 
 Only sums are stored, so that memory does not grow with the number of hands. The figures are Francis et al.
 2021's Figures 2 to 6, the log loss and the calibration curve.
@@ -96,13 +95,11 @@ class Evaluation:
         """Write a CSV row for each estimator and turn: samples, mean and standard error of each metric."""
         means = {metric: (self.mean(metric), self.standard_error(metric)) for metric in METRICS}
         columns = [f"{metric}{part}" for metric in METRICS for part in ("", "_error")]
-        rows = []
+        rows, played = [], (self.opponent, self.hands, self.seed)
         for number, name in enumerate(self.names):
             for turn in np.flatnonzero(self.counts).tolist():
                 values = [f"{part[number, turn]:.6g}" for metric in METRICS for part in means[metric]]
-                rows.append(
-                    [self.opponent, self.hands, self.seed, name, turn, int(self.counts[turn]), *values]
-                )
+                rows.append([*played, name, turn, int(self.counts[turn]), *values])
         write_csv(path, ["opponent", "hands", "seed", "estimator", "turn", "samples", *columns], rows)
 
 
@@ -117,8 +114,7 @@ def evaluate_estimators(
     """Evaluate estimators on hands of `opponent` against itself.
 
     `members` are names, with or without parameters, or objects; ``omniscient`` is given the true hands.
-    `progress` is called with the number of hands that have ended since the last call. Raises ValueError for
-    unknown names.
+    `progress` is called with the number of hands that ended since the last call. Raises ValueError.
     """
     resolved = [estimators.resolve(member, programs=True) for member in members]
     if not resolved:
@@ -156,8 +152,7 @@ def estimate_along(
 ) -> Iterator[tuple[Positions, np.ndarray, list[np.ndarray], list[float]]]:
     """Play hands of `bot` against itself, and yield positions, estimates and times after each turn.
 
-    The memory of each member continues from hand to hand in the same slot, as in a game;
-    ``ensemble:switching=adaptive`` learns from it.
+    The memory of each member continues from hand to hand in the same slot, as in a game.
 
     Yields
     ------

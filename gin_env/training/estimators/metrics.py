@@ -1,7 +1,6 @@
 """Metrics of estimates: Francis et al. 2021's five metrics and the log loss.
 
-Source: Francis et al. 2021, "Metric Design". Estimates p are compared with the opponent's hand (n cards; 10
-after a completed turn).
+Source: Francis et al. 2021, "Metric Design". Estimates p are compared with the opponent's hand (n cards).
 
 - ``squared_difference``: mean over the 52 cards of (p - held)².
 - ``integrity_loss``: the absolute difference between the sum of p and n, in per cent of n.
@@ -16,8 +15,7 @@ after a completed turn).
 Readings: the paper prints the drift area's weight as (11 - i), which becomes negative beyond the eleventh
 card and would reward the worst estimates; (11 - k) penalises "errors in predicting one of the best guesses
 more than ... the lesser certain", as its text says, and is the weight in the authors' program
-(HandEstimationEvaluation.java). Cards with equal p are ordered at random for each view. The log loss clips p
-to [1e-7, 1 - 1e-7].
+(HandEstimationEvaluation.java). Cards with equal p are ordered at random. The log loss clips p at 1e-7.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"

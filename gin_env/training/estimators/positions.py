@@ -1,7 +1,6 @@
 """Positions with the true hands, from bots that play each other.
 
-Estimators are trained and evaluated on them. Only training and evaluation may use this module, because it
-reads the opponents' hands from the state.
+Estimators are trained and evaluated on them. Players must not use this module.
 """
 
 from __future__ import annotations
@@ -52,8 +51,7 @@ def play_hands(
 ) -> Iterator[tuple[Games, np.ndarray]]:
     """Play hands, and yield the games and the indices of unfinished ones after the deal and each action.
 
-    Each batch of `HANDS_PER_BATCH` hands is a new `Games`. The bot in each seat of each hand is drawn from
-    `bots`.
+    Each batch of `HANDS_PER_BATCH` hands is a new `Games`. The bot in each seat is drawn from `bots`.
     """
     players = [agents.resolve(bot, programs=True) for bot in bots]
     if not players:

@@ -2,8 +2,7 @@
 
 Generation 0 is a bot by name (`simple`, as in Truong and Neller 2021) that makes some decisions at random.
 Each generation plays against a pool of bots and of recently kept generations, tries several decisions in the
-positions that it meets, and fits its successor's network to their returns. The successor then plays against
-the pool and the champion.
+positions that it meets, and fits its successor's network to their returns. The successor then plays matches.
 
 The *gate*: the successor replaces the champion only if it wins at least as many games as the champion did on
 the same decks, over the pool and the champion, weighted by their shares. The champion's win rate against
@@ -11,18 +10,18 @@ itself counts as one half. A rejected successor is not used again; the next atte
 
 The folder of a run holds ``settings.json``, ``generation-K.safetensors``, ``history.json`` with one
 `Generation` for each, and ``experience-K.npz`` of the most recent generations. A resumed run gives the same
-result as an uninterrupted one. `climb` is the loop as a program, with a line for each generation and a
-picture.
+result as an uninterrupted one. `climb` is the loop as a program.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from time import monotonic
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 import torch
@@ -34,8 +33,8 @@ from gin_env.agents.base import Agent
 from gin_env.agents.generations.bot import GenerationBot, GenerationNetwork, load_network, save_network
 from gin_env.matches.matches import MatchResult, play_match
 from gin_env.matches.provenance import describe_bot
-from gin_env.support.checks import check_integer
-from gin_env.support.files import write_json
+from gin_env.support.checks import check_integer, is_integer
+from gin_env.support.files import check_regular_file, write_json
 from gin_env.support.plots import new_figure, origin_line, save_figure
 from gin_env.support.threads import torch_threads
 from gin_env.support.workers import Workers, opened
@@ -53,6 +52,7 @@ from gin_env.training.settings import HAS_BFLOAT16
 SETTINGS = "settings.json"
 PREVIOUS = "previous"
 """Name of the previous champion in a generation's results."""
+Stored = TypeVar("Stored")
 
 
 @dataclass(frozen=True)
@@ -121,8 +121,7 @@ def run(
 
     A run that is already in the folder is resumed; `settings` must then be None or equal to its settings. The
     `workers` (a number of processes, or `Workers`) play the hands and do not change the result. The network
-    is fitted in this process. Workers on other machines must share `folder`, because they read the run's
-    networks from it.
+    is fitted in this process. Workers on other machines must share `folder`, which holds the networks.
 
     Raises ValueError for settings that differ from those of the run in the folder, or for a broken history.
     """
@@ -150,33 +149,65 @@ def champion(folder: str | Path) -> Path:
 def read_history(folder: str | Path) -> list[Generation]:
     """Return the generations of a run so far. Raises ValueError for a broken file."""
     path = Path(folder) / "history.json"
-    if not path.is_file():
+    if not path.exists():
         return []
-    try:
-        return [Generation(**entry) for entry in json.loads(path.read_text())]
-    except (json.JSONDecodeError, TypeError) as error:
-        raise ValueError(f"{path} is not a history of generations: {error}") from error
+    with _valid(path, "is not a history of generations"):
+        history = [_from_json(Generation, entry) for entry in json.loads(path.read_bytes())]
+        complete = all(each.win_rates.keys() == each.intervals.keys() for each in history)
+        if not (complete and history[0].kept and [each.number for each in history] == [*range(len(history))]):
+            raise ValueError("expected each generation from number 0, with an interval for each win rate")
+    return history
 
 
 def open_run(folder: Path, settings: LoopSettings | None) -> tuple[LoopSettings, list[Generation]]:
     """Return the settings and the history of a run; a new run is begun with these settings.
 
-    Raises ValueError if the folder holds a run with other settings.
+    Raises ValueError if the folder holds a run with other settings, or a broken file.
     """
     path = folder / SETTINGS
-    if not path.is_file():
+    if not path.exists():
         settings = settings or LoopSettings()
         folder.mkdir(parents=True, exist_ok=True)
         write_json(path, asdict(settings))
         return settings, []
-    try:
-        stored = json.loads(path.read_text())
-        before = LoopSettings(**stored | {"search": Search(**stored["search"])})
-    except (json.JSONDecodeError, TypeError, KeyError) as error:
-        raise ValueError(f"{path} does not contain the settings of this loop: {error}") from error
+    with _valid(path, "does not contain the settings of this loop"):
+        stored = json.loads(path.read_bytes())
+        before = _from_json(LoopSettings, stored | {"search": _from_json(Search, stored["search"])})
     if settings is not None:
         check_same_settings(folder, vars(before), vars(settings))
-    return before, read_history(folder)
+    history = read_history(folder)
+    if any(before.pool.keys() - each.win_rates.keys() for each in history):
+        raise ValueError(f"{folder / 'history.json'} is not of this run: its matches are against other bots")
+    return before, history
+
+
+@contextmanager
+def _valid(path: Path, problem: str) -> Iterator[None]:
+    """Check that a file can be read, and raise ValueError, with its path, if the block finds it invalid."""
+    check_regular_file(path)
+    try:
+        yield
+    except (ValueError, TypeError, LookupError, RecursionError) as error:
+        raise ValueError(f"{path} {problem}: {error}") from error
+
+
+def _from_json(kind: type[Stored], values: Any) -> Stored:
+    """Return a dataclass with these values from JSON. Raises TypeError for other names or types."""
+    made = kind(**values)
+    for name, hint in get_type_hints(kind).items():
+        if not _fits(getattr(made, name), hint):
+            raise TypeError(f"invalid {name}: {getattr(made, name)!r}")
+    return made
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Return whether a value from JSON has an annotated type."""
+    inner = get_args(hint)
+    if get_origin(hint) is dict:
+        return isinstance(value, dict) and all(_fits(each, inner[1]) for each in value.values())
+    if get_origin(hint) is tuple:
+        return isinstance(value, list) and len(value) == len(inner) and all(map(_fits, value, inner))
+    return type(value) is hint or (hint is float and is_integer(value))
 
 
 def _advance(
@@ -332,7 +363,7 @@ class Options:
 def read_command(program: str, description: str | None, words: Sequence[str] | None = None) -> Options:
     """Return the options that a command line gives, those of a resumed run with its settings."""
     given = tyro.cli(Options, prog=program, description=description, args=words)
-    if not (given.folder / SETTINGS).is_file():
+    if not (given.folder / SETTINGS).exists():
         return given
     default = replace(given, settings=open_run(given.folder, None)[0])
     return tyro.cli(Options, prog=program, description=description, args=words, default=default)
@@ -341,7 +372,7 @@ def read_command(program: str, description: str | None, words: Sequence[str] | N
 def climb(options: Options) -> None:
     """Run the loop, print each generation and draw their win rates."""
     settings = options.settings
-    if (options.folder / SETTINGS).is_file():
+    if (options.folder / SETTINGS).exists():
         open_run(options.folder, settings)  # raises for other settings before anything is printed
     print("generation  kept  seconds  win rate, 95 % interval", flush=True)
     for generation in read_history(options.folder):
@@ -393,8 +424,7 @@ def draw(history: list[Generation], path: Path, origin: str) -> None:
         label = "the champion before" if bot == PREVIOUS else bot
         bars = axes.errorbar(numbers, rates, yerr=[lows, highs], marker="o", capsize=3, label=label)
         hollow = [(each.number, 100 * each.win_rates[bot]) for each in measured if not each.kept]
-        if hollow:
-            axes.plot(*zip(*hollow, strict=True), "o", mfc="white", color=bars[0].get_color(), zorder=3)
+        axes.plot(*np.reshape(hollow, (-1, 2)).T, "o", mfc="white", color=bars[0].get_color(), zorder=3)
     axes.axhline(50, color="grey", linewidth=0.8)
     axes.set(xlabel="generation", ylabel="games won, %", title="Generational retraining (95 % intervals)")
     axes.xaxis.get_major_locator().set_params(integer=True)

@@ -6,8 +6,7 @@ the end of the hand. All copies share the deck and the players' random numbers, 
 differs (common random numbers). The hidden cards are those that the opponent held in this hand, which is a
 fair sample of the cards that the learner cannot see; no model of beliefs is needed.
 
-Each candidate has one rollout. A new position costs as much as a second rollout and carries more information;
-the network averages over both.
+Each candidate has one rollout. A new position costs as much as a second rollout and carries more information.
 """
 
 from __future__ import annotations
@@ -163,8 +162,7 @@ class _Explorer:
     """A bot that makes a share of its decisions at random."""
 
     def __init__(self, bot: Agent, random: np.random.Generator, share: float) -> None:
-        self.name = bot.name
-        self.bot, self.random, self.share = bot, random, share
+        self.name, self.bot, self.random, self.share = bot.name, bot, random, share
 
     def act(self, view: PlayerView) -> np.ndarray:
         actions = np.array(self.bot.act(view))
