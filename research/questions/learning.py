@@ -154,6 +154,27 @@ def without_scores() -> dict[str, Agent]:
     return {"policy-1 that sees no score": CandidatePolicyBot(network, episode="hand")}
 
 
+def measure_speed(run: Run) -> list[Row]:
+    """Measure how fast the examples learn."""
+    from benchmarks import learning_speed
+
+    run.used("simple", "policy-1")
+    return learning_speed.measure(run.folder, run.size(9, 1))
+
+
+def measure_scale(run: Run) -> list[Row]:
+    """Measure the learner by number of processes, on the CPU and on the GPU if there is one."""
+    from benchmarks import learning_scale
+    from gin_env.training.settings import PPOSettings
+
+    run.used(*PPOSettings().bots)
+    rows = []
+    for row in learning_scale.measure(2 if run.quick else None):
+        run.say(str(row))
+        rows.append(row)
+    return rows
+
+
 def over_one_worker(rows: Sequence[Row]) -> list[Row]:
     """Return the rates also relative to ppo.py with one worker."""
     alone = by(rows, "what")["ppo.py, workers 1, 1,024 games: learned"]["a_second"]

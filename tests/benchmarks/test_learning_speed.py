@@ -9,7 +9,9 @@ import pytest
 
 pytest.importorskip("torch")
 
-from research.questions import learning_speed
+from benchmarks import learning_speed
+
+pytestmark = pytest.mark.long
 
 
 def test_rates_are_those_of_all_ranks(monkeypatch):

@@ -1,14 +1,16 @@
-"""Speed of the PPO learner with many processes and on a GPU; meaningful only with a core for each process.
+"""Speed of the PPO learner with many processes and on a GPU: ``python -m research run ppo/scale``.
 
-On a GPU, the processes share it: each computes its own games' network there.
+It is meaningful only with a core for each process. On a GPU, the processes share it: each computes its own
+games' network there.
 """
 
 from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,8 +20,6 @@ from gin_env.support.threads import usable_cores
 from gin_env.training.learner import Learner
 from gin_env.training.ranks import Ranks, launch
 from gin_env.training.settings import PPOSettings
-from research.reproduce.experiment import Run
-from research.reproduce.tables import Row
 
 SIZES = {
     "cpu": ((1, 1024), (2, 1024), (4, 1024), (8, 1024), (16, 1024)),
@@ -75,7 +75,7 @@ def warm_up(learner: Learner) -> None:
         learner.add_past_self()
 
 
-def learn(settings: PPOSettings, ranks: Ranks) -> Row:
+def learn(settings: PPOSettings, ranks: Ranks) -> dict[str, Any]:
     """Return the decisions learned per second by all ranks and where rank 0 spends its time."""
     learner = TimedLearner(settings, ranks)
     warm_up(learner)
@@ -90,14 +90,12 @@ def learn(settings: PPOSettings, ranks: Ranks) -> Row:
     return size | {"learned": rate} | learner.shares()
 
 
-def measure_scale(run: Run) -> list[Row]:
-    """Measure the learner with up to a rank for each core, on the CPU and on the GPU if there is one."""
-    run.used(*PPOSettings().bots)
-    rows = []
+def measure(num_sizes: int | None = None) -> Iterator[dict[str, Any]]:
+    """Yield `learn` with up to a rank for each core, on the CPU and on the GPU if there is one.
+
+    It is that of the first `num_sizes` of `SIZES` on each, by default of all.
+    """
     for device in ["cpu", *["cuda"] * torch.cuda.is_available()]:
-        for ranks, games in run.some(SIZES[device]):
+        for ranks, games in SIZES[device][:num_sizes]:
             if ranks <= usable_cores():
-                settings = PPOSettings(num_envs=ranks * games, device=device)
-                rows.append(launch(learn, settings, ranks, device))
-                run.say(str(rows[-1]))
-    return rows
+                yield launch(learn, PPOSettings(num_envs=ranks * games, device=device), ranks, device)

@@ -1,7 +1,7 @@
-"""Speed of the learning examples at collecting and learning; meaningful only with two idle cores.
+"""Speed of the learning examples at collecting and learning: ``python -m research run ppo/speed``.
 
-All measurements are repeated in alternation, so medians and ratios come from the same period on the same
-machine.
+It is meaningful only with two idle cores. All measurements are repeated in alternation, so medians and ratios
+come from the same period on the same machine.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 
+from benchmarks.learning_scale import warm_up
 from gin_env import agents
 from gin_env.agents.turns import play_bot
 from gin_env.batch import Games
@@ -29,11 +30,8 @@ from gin_env.training.learner import Learner
 from gin_env.training.ranks import Ranks, launch
 from gin_env.training.settings import PPOSettings
 from gin_env.wrappers.sb3 import GinRummyVecEnv
-from research.questions.learning_scale import warm_up
-from research.reproduce.experiment import Run
-from research.reproduce.tables import Row
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 import ppo_selfplay
 
 POSITIONS = 1024
@@ -149,25 +147,23 @@ def of_the_policy() -> Callable[[], Rates]:
     return repeated("decisions of policy-1", 50, len(view), partial(bot.act, view))
 
 
-def measure_speed(run: Run) -> list[Row]:
-    """Measure how fast the examples learn."""
+def measure(folder: Path, num_rounds: int) -> list[dict[str, Any]]:
+    """Return the median, slowest and fastest rate of each kind of work; the folder is for the runs."""
     torch.set_num_threads(1)
     keep_freed_memory()
-    run.used("simple", "policy-1")
     measures: list[Callable[[], Rates]] = [
         *(
             partial(launch, collect_and_learn, PPOSettings(num_envs=games), workers)
             for workers, games in EXAMPLES
         ),
         partial(launch, learn_apart, PPOSettings(), 2),
-        of_stable_baselines(False, run.folder),
-        of_stable_baselines(True, run.folder),
+        of_stable_baselines(False, folder),
+        of_stable_baselines(True, folder),
         of_candidates(),
         of_the_policy(),
     ]
     rounds = [
-        {name: rate for measure in measures for name, rate in measure().items()}
-        for _ in range(run.size(9, 1))
+        {name: rate for measure in measures for name, rate in measure().items()} for _ in range(num_rounds)
     ]
     rows = []
     for name in rounds[0]:
