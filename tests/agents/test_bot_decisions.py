@@ -51,6 +51,10 @@ def after_taking_back() -> Table:
         # medium: AC is the lowest card of all
         ("medium", {}, lambda: holding("AC 5H 5S 5D 7D 8D 9D TC JC QC", "KS", "2C"), "knock KS"),
         ("medium", {}, lambda: holding("AC 5H 9S KD 7D 8D TC JH QC 3S", "KS", "2C"), "TC JH QC KD KS"),
+        # with exactly one of its own two thresholds, or gin
+        ("medium", {"exact": True, "knock_at": 2}, lambda: holding(NEAR_GIN, "KS", "4D"), "knock KS"),
+        ("medium", {"exact": True, "knock_at": 3}, lambda: holding(NEAR_GIN, "KS", "4D"), "KS"),
+        ("medium", {"exact": True}, lambda: holding(NEAR_GIN, "5D", "6C"), "knock 2H"),
         ("utility", {}, lambda: holding("AC 2C 3C 4C 7D 8D 9D TH JH QH", "KH", "5C"), "knock AC"),
         ("utility", {"knock_at": 1}, lambda: holding(NEAR_GIN, "KS", "4D"), "KS"),
         ("utility", {"knock_at": 2}, lambda: holding(NEAR_GIN, "KS", "4D"), "knock KS"),

@@ -175,7 +175,9 @@ def test_bad_question_gets_an_error_and_the_next_one_an_answer(line, message):
     assert answers[0]["type"] == "error"
     assert re.search(message, answers[0]["message"])
     SCHEMA.validate(answers[0])
-    assert [answer["type"] for answer in answers[1:]] == ([] if line == '{"type": "decide"' else 2 * ["action"])
+    assert [answer["type"] for answer in answers[1:]] == (
+        [] if line == '{"type": "decide"' else 2 * ["action"]
+    )
 
 
 JSON = st.recursive(
