@@ -152,6 +152,7 @@ def test_table_is_unchanged_after_saving_and_loading(tmp_path):
     assert np.abs(again.strategy - table.strategy).max() <= 0.5 / 254, "rounded to the nearest step"
     assert again.strategy[:4].tolist() == [-1, 0, 1, 1]
     assert again.metadata == table.metadata
+    assert agents.make("cfr", table=tmp_path / "table.npz").files == (tmp_path / "table.npz",)
 
 
 def test_tables_of_other_abstractions_raise(tmp_path):
