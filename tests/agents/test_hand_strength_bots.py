@@ -41,6 +41,14 @@ def random_network(tmp_path_factory) -> str:
     return str(path)
 
 
+def test_seed_determines_the_weights_and_nothing_else():
+    before = torch.random.get_rng_state()
+    first, again, other = (build("mlp", seed).from_hand.weight for seed in (1, 1, 2))
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
+    assert torch.equal(torch.random.get_rng_state(), before)
+
+
 def test_messages_reach_four_ranks_and_no_further():
     """Two ranks in each of two rounds; an ace is not next to a king."""
     messages = CardMessages(3)
