@@ -48,6 +48,8 @@ def test_network_says_what_it_reads():
     network.gin_env = GinRummyVecEnv(1).describe_training()
     view = fixed_views(2)
     assert agents.resolve(network).name == "Linear"
+    network.name = "mine"
+    assert agents.resolve(network).name == "mine"
     with torch.no_grad():
         logits = network(torch.from_numpy(agents_input(view))).numpy()
     assert np.array_equal(
@@ -113,7 +115,11 @@ def test_probabilities_of_openspiel_are_followed():
 
     view = fixed_views(4)
     several = view.masks().sum(axis=1) > 1
-    last = agents.resolve(Split()).act(view) == NUM_ACTIONS - 1 - view.masks()[:, ::-1].argmax(axis=1)
+    chosen = agents.resolve(Split()).act(view)
+    assert [agents.resolve(Split()).act(each)[0] for each in view] == chosen.tolist(), (
+        "each by its own number"
+    )
+    last = chosen == NUM_ACTIONS - 1 - view.masks()[:, ::-1].argmax(axis=1)
     assert abs(last[several].mean() - 0.75) < 4 * (0.25 * 0.75 / several.sum()) ** 0.5
     assert last[~several].all()
 

@@ -8,9 +8,10 @@ from bot_positions import choices, facing, holding, later, mask
 from hands_in_words import Table, started
 from played_positions import same_records
 
-from gin_env import cards
+from gin_env import agents, cards
 from gin_env.agents import fitness, simple, utility
 from gin_env.game.rules import Rules
+from gin_env.matches.fixed_positions import fixed_views
 
 DREARY = "KD QS JC TH 9C 8S 2H 4C AH 6D"
 OTHERS = "KC KH QC QH JD JH TS 9S 8D 7S"
@@ -51,6 +52,10 @@ def after_taking_back() -> Table:
         # medium: AC is the lowest card of all
         ("medium", {}, lambda: holding("AC 5H 5S 5D 7D 8D 9D TC JC QC", "KS", "2C"), "knock KS"),
         ("medium", {}, lambda: holding("AC 5H 9S KD 7D 8D TC JH QC 3S", "KS", "2C"), "TC JH QC KD KS"),
+        # with exactly one of its own two thresholds, or gin
+        ("medium", {"exact": True, "knock_at": 2}, lambda: holding(NEAR_GIN, "KS", "4D"), "knock KS"),
+        ("medium", {"exact": True, "knock_at": 3}, lambda: holding(NEAR_GIN, "KS", "4D"), "KS"),
+        ("medium", {"exact": True}, lambda: holding(NEAR_GIN, "5D", "6C"), "knock 2H"),
         ("utility", {}, lambda: holding("AC 2C 3C 4C 7D 8D 9D TH JH QH", "KH", "5C"), "knock AC"),
         ("utility", {"knock_at": 1}, lambda: holding(NEAR_GIN, "KS", "4D"), "KS"),
         ("utility", {"knock_at": 2}, lambda: holding(NEAR_GIN, "KS", "4D"), "knock KS"),
@@ -166,3 +171,6 @@ def test_only_selected_characteristics_are_used():
     public["discarded"][1] = mask("KD")
     king = public, private, 0, cards.card_id("KH"), 1e9
     assert [fitness.card_fitness(*king, factors) for factors in range(16)] == list(range(16))
+    view = fixed_views(60)
+    alone = [agents.make("fitness-cfr", factors=[name]).act(view).tolist() for name in fitness.FACTORS]
+    assert all(alone.count(each) == 1 for each in alone), "each name selects another one"

@@ -29,6 +29,11 @@ def test_same_seed_gives_the_same_match(name):
     assert first != play_match(name, name, games=20, seed=7, episode="hand")
 
 
+def test_earlier_and_special_policies_play_only_by_name():
+    quick = agents.quick_names()
+    assert [name for name in agents.names(slow=False) if name not in quick] == ["policy-1", "policy-memory"]
+
+
 @pytest.mark.parametrize("name", [*agents.names(), *agents.paper_names()])
 def test_every_parameter_of_a_bot_has_a_default(name):
     assert inspect.Parameter.empty not in agents.parameters(name).values()

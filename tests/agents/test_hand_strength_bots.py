@@ -10,6 +10,7 @@ from hands_in_words import ONE_GAME
 
 from gin_env import agents, cards, estimators
 from gin_env.agents.hand_strength.bots import FORMAT, BalancedBot, OffensiveBot, choose_actions, load_network
+from gin_env.agents.hand_strength.features import HITS, hand_features
 from gin_env.agents.hand_strength.networks import CardMessages, build
 from gin_env.batch import Games
 from gin_env.estimators.risk import discard_risks
@@ -40,6 +41,14 @@ def random_network(tmp_path_factory) -> str:
     return str(path)
 
 
+def test_seed_determines_the_weights_and_nothing_else():
+    before = torch.random.get_rng_state()
+    first, again, other = (build("mlp", seed).from_hand.weight for seed in (1, 1, 2))
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
+    assert torch.equal(torch.random.get_rng_state(), before)
+
+
 def test_messages_reach_four_ranks_and_no_further():
     """Two ranks in each of two rounds; an ace is not next to a king."""
     messages = CardMessages(3)
@@ -67,6 +76,23 @@ def test_offensive_keeps_the_best_hand(deadwood_network):
     assert choices(table, "offensive", network=deadwood_network) == {"KD"}
     equal = holding("4H 5H 6H 2C 2D 2S 9D KD 8C QS", "3D", "KH")
     assert choices(equal, "offensive", network=deadwood_network) == {"KD", "QS"}
+
+
+def test_offensive_counts_hits_as_its_network_was_trained(tmp_path):
+    network = build("mlp")
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.zero_()
+        network.from_hand.weight[0, 55] = network.output.weight[0, 0] = 1.0  # the value is the hit count
+    hands = np.array([cards.parse("5C 6C 7C 7D 8D 9D TH QC 2H 3S")], np.uint64)
+    found = {}
+    for hits in HITS:
+        described = {"architecture": "mlp", "data": {"estimator": "uniform"}, "hits": hits}
+        FORMAT.write(tmp_path / f"{hits}.safetensors", network, described)
+        bot = OffensiveBot(str(tmp_path / f"{hits}.safetensors"))
+        found[hits] = bot.hand_values(np.zeros((1, 52), np.float32), np.array([0]), hands).tolist()
+        assert found[hits] == hand_features(hands, hits)[1][:, 3].tolist()
+    assert found[HITS[0]] != found[HITS[1]], "7H joins a set of sevens that are in runs"
 
 
 def test_offensive_knocks_as_soon_as_its_discard_allows(deadwood_network):

@@ -96,6 +96,7 @@ def test_marjj_counts_the_points_that_the_opponent_may_save(card, shown, unseen,
         ("7H", "6H 8H", "7C 7D 5H 9H", 20 - 4),  # a run is ready
         ("7H", "6H 5H", "7C 7D 8H 9H", 5 + 3 - 4),  # two on one side do not count
         ("7H", "6H 9H", "7C 7D 5H 8H", 20 - 4),  # and these do
+        ("7H", "5H 8H", "7C 7D 6H 9H", 20 - 4),
         ("7H", "", "7C 7D 6H 8H 9H", -3 - 4),  # 5H is gone
         ("7H", "", "7C 7D 5H 6H 9H", -5 - 4),  # 8H is gone
         ("7H", "", "7C 7D 5H 9H", -10 - 4),  # 6H and 8H are gone: no run

@@ -85,7 +85,7 @@ def test_variable_knock_thresholds_fall_with_the_turn():
 
 
 def test_knock_thresholds_by_turn_can_be_written_out():
-    assert simple.knock_limits((10, 7, 2))[1:6].tolist() == [10, 7, 2, 2, 2]
+    assert simple.knock_limits((100, 7, 2))[1:6].tolist() == [100, 7, 2, 2, 2]
     assert agents.make("simple:knock_at=10+7+2").name == "simple:knock_at=10+7+2"
     table = holding("5C 5H 5S 7D 8D 9D TC JC QC 7H", drawn="KS", upcard="6C")  # 7 without the king
     for threshold, choice in ((10, "knock KS"), (7, "knock KS"), (2, "KS"), (2, "KS")):

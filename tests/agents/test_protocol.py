@@ -80,7 +80,13 @@ def test_question_contains_exactly_what_the_player_saw():
         for name in ("masks", "observations", "memories", "history", "stock_draws"):
             np.testing.assert_array_equal(getattr(told, name)(), getattr(view, name)())
         assert told.array["random"] == view.array["random"]
-        mover = message["player"]
+        mover, public = message["player"], view.array["public"][0]
+        assert message["hand"] == cards.format(int(view.hands[0])).split()
+        upcard = int(public["upcard"])
+        assert message["upcard"] == (None if upcard < 0 else cards.card_text(upcard))
+        assert message["stock_left"] == public["stock_left"]
+        legal = [actions.parse(text) for text in message["legal"]]
+        assert legal == view.masks()[0].nonzero()[0].tolist()
         for event in message["events"]:
             hidden = event["player"] != mover and event["action"] == "draw from the stock"
             assert not (hidden and "card" in event)
@@ -147,7 +153,7 @@ QUESTION = protocol.question(POSITIONS[60], 5)
         ('{"type": "decide"', "the line does not end"),
         ("[1, 2]\n", "not a JSON object"),
         ("[" * 50_000 + "\n", "not valid JSON"),
-        ("x" * 200_000 + "\n", "more than 100,000 characters"),
+        ("x" * 350_000 + "\n", "more than 100,000 characters"),
         ({"type": "hello", "protocol": 3}, "protocol must be 1 or 2, not 3"),
         ({"type": "resign"}, "type must be 'hello' or 'decide'"),
         (QUESTION | {"number": "5"}, "number must be an integer"),
@@ -165,11 +171,13 @@ QUESTION = protocol.question(POSITIONS[60], 5)
     ],
 )
 def test_bad_question_gets_an_error_and_the_next_one_an_answer(line, message):
-    answers = served(line, *([] if str(line).startswith(('{"', "x")) else [QUESTION]))
+    answers = served(line, *([] if line == '{"type": "decide"' else [QUESTION, QUESTION]))
     assert answers[0]["type"] == "error"
     assert re.search(message, answers[0]["message"])
     SCHEMA.validate(answers[0])
-    assert all(answer["type"] == "action" for answer in answers[1:])
+    assert [answer["type"] for answer in answers[1:]] == (
+        [] if line == '{"type": "decide"' else 2 * ["action"]
+    )
 
 
 JSON = st.recursive(
@@ -233,6 +241,7 @@ def answering(text):
         (answering('{"type": "action", "number": 1, "action": "resign"}'), "'resign' is not an action"),
         (answering('{"type": "action", "number": 2, "action": "pass"}'), "question 2 instead of 1"),
         (answering('{"type": "action", "action": "pass"}'), "question None instead of 1"),
+        (answering('{"type": "ready", "number": 1, "action": "pass"}'), "an answer is"),
         (answering('{"type": "action", "number": 1, "action": "discard 5H"}'), "is illegal; legal: draw the"),
         (answering('{"type": "error", "message": "help"}'), "answered with an error: help"),
     ],

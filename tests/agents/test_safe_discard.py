@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from bot_positions import choices, facing, holding, mask
-from hands_in_words import ids
+from hands_in_words import Table, ids
 
-from gin_env import PlayerView, agents
+from gin_env import PlayerView, agents, cards
 from gin_env.agents.safe_discard import deadwood_after_stock_draw, expected_knock_points, sample_hand
 from gin_env.batch import Games
 from gin_env.game.cards import NUM_CARDS, cards_of, parse
+from gin_env.matches.fixed_positions import fixed_views
 
 
 class Believes:
@@ -51,9 +52,39 @@ def test_points_of_a_knock_count_doubling_and_boxes():
     assert -1000 <= points() - usual <= 1000
     assert points() != usual
     game["public"]["shown"][1] = mask("9C TC JC KC KH KD 5D 5S 5H JD")  # the whole hand, with 10 points too
-    assert points() == -1000 - game["public"]["rules"]["undercut_bonus"]
+    game["public"]["rules"]["undercut_bonus"] = 40
+    assert points() == -1000 - 40
     game["public"]["rules"]["undercut_on_tie"] = False
     assert points() == 1000
+
+
+def test_knock_needs_the_stated_points_after_the_lay_offs():
+    """The whole hand is known: 9C and 5D are laid off, but 4C is not, since 5C is in the set."""
+    table = holding("5C 5H 5S 6C 7C 8C 2D 3D 4D KC", "QD", upcard="3S")
+    public = table.games.state["public"]
+    public["shown"][0, 1], public["rules"]["undercut_bonus"] = mask("JS QS KS TH JH QH 9C 5D 4C 2S"), 40
+    points = (4 + 2) - 10 - 40
+    for knock_above, knocks in ((points, True), (points + 0.5, False)):
+        found = choices(table, "safe-discard", estimator="uniform", knock=True, knock_above=knock_above)
+        assert {text.startswith("knock") for text in found} == {knocks}
+
+
+@pytest.mark.parametrize("params", [{}, {"draw": True}, {"knock": True, "caution": 0}])
+def test_each_decision_uses_the_estimate_of_its_own_view(params):
+    """As if all views of a batch were estimated, not only those of decisions that need it."""
+    bot, view = agents.make("safe-discard", **params), fixed_views(40)
+    assert np.array_equal(bot.act(view), bot.decide(view, bot.estimator.estimate(view)))
+
+
+def test_repeated_pair_is_avoided_even_if_it_is_safest():
+    """Player 0 discarded KD after 7D, and has taken it back; only 7D is no use to this opponent."""
+    hand, others = "KD QS JC TH 9C 8S 2H 4C AH 6D", "KC KH QC QH JD JH TS 9S 8D 7S"
+    opponent = Believes(cards.format(cards.FULL_DECK & ~mask("7C 7H 7S 7D 6D 8D")))
+    for draw, safest in (("draw", True), ("take", False)):
+        table = Table(hand, others, "7D", "5H 9D 2C 3C", dealer=1)
+        table.play("take", "KD", "take", "KC", "draw", "5H", "draw", "KD", draw)
+        found = choices(table, "safe-discard", estimator=opponent, caution=1000)
+        assert ("7D" in found) == safest
 
 
 @pytest.mark.compiled

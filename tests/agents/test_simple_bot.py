@@ -179,6 +179,12 @@ def test_random_bot_chooses_legal_actions_uniformly():
     assert len(found) == 14
     assert min(found.values()) > 850
     assert max(found.values()) < 1150
+    offered = Table(ALL_BUT_A_FIVE, DULL_2, upcard="7D", stock="5C QC")
+    drawing = Table(ALL_BUT_A_FIVE, DULL_2, "7D", "5C QC").play("pass", "pass", "draw", "5C")
+    for table in (offered, drawing):
+        views = table.games.views(np.zeros(3000, np.int64))
+        views.array["random"] = many_randoms()
+        assert (agents.make("random").act(views) == DRAW_UPCARD).mean() == pytest.approx(0.5, abs=0.05)
 
 
 def test_cards_are_picked_from_a_mask():

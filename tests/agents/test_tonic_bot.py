@@ -131,6 +131,7 @@ def test_tonic_may_break_a_pair_to_knock():
     table = holding("5C 5H 5S 7D 8D 9D TD 6C 6H AS", drawn="3H", upcard="KH")
     assert choices(table, "tonic") == {"3H"}
     assert choices(table, "tonic", break_pairs=True) == {"knock 6C", "knock 6H"}
+    assert choices(table, "tonic", break_pairs=True, knock_at=4) == {"3H"}, "no discard allows a knock"
 
 
 def test_tonic_fallback_can_keep_cards_that_the_opponent_wants():

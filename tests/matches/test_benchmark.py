@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import gin_env
 from gin_env import agents, play_match
+from gin_env.agents.declared_bots import BOTS
 from gin_env.cli import app
 from gin_env.matches import benchmark as module
 from gin_env.matches.benchmark import CURRENT, PROTOCOLS, benchmark, check_unchanged, draw_benchmark, joined
@@ -32,7 +33,9 @@ def test_panel_is_unchanged_and_half_of_it_is_held_out():
     opponents = PROTOCOLS[CURRENT]
     for opponent in opponents:
         check_unchanged(opponent, CURRENT)
-    assert sum(opponent.held_out for opponent in opponents) == 4
+    held_out = [opponent.bot for opponent in opponents if opponent.held_out]
+    assert len(held_out) == 4
+    assert set(held_out) == set(BOTS.names(held_out=True))
     with pytest.raises(ValueError, match=r"'simple' decides differently than in gin-100/1: .* not 0+;"):
         check_unchanged(opponents[2]._replace(decisions="0" * 32), CURRENT)
 

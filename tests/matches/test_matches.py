@@ -103,7 +103,9 @@ def test_equal_bot_objects_are_still_two_bots(workers):
     [
         (lambda n: np.full(n, 200), IllegalActionError),
         (lambda n: np.full(n, 0.5), TypeError),
+        (lambda n: np.ones(n, bool), TypeError),  # such as a comparison instead of its argmax
         (lambda n: np.zeros(n + 1, int), ValueError),
+        (lambda n: np.zeros((n, 1), int), ValueError),
     ],
 )
 def test_error_names_the_bot_with_invalid_actions(answer, error):

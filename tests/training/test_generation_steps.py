@@ -14,8 +14,15 @@ from played_positions import played, same_records
 torch = pytest.importorskip("torch")
 from gin_env import PlayerView, agents  # noqa: E402
 from gin_env.agents import base  # noqa: E402
-from gin_env.agents.generations.bot import GenerationBot, GenerationNetwork, load_network, save_network  # noqa: E402
+from gin_env.agents.generations.bot import (  # noqa: E402
+    GenerationBot,
+    GenerationNetwork,
+    load_network,
+    observe,
+    save_network,
+)
 from gin_env.game.actions import KNOCK  # noqa: E402
+from gin_env.matches.fixed_positions import game_views  # noqa: E402
 from gin_env.observations import candidates  # noqa: E402 (they need torch)
 from gin_env.observations.candidates import NO_ACTION  # noqa: E402
 from gin_env.observations.views import VIEW  # noqa: E402
@@ -445,6 +452,16 @@ def test_bot_plays_the_legal_candidate_of_highest_value(knock, best):
         if knock == "simple" and knocks:
             possible[:, 0] = -np.inf
         assert chosen == offered[np.unravel_index(possible.argmax(), possible.shape)]
+
+
+def test_bot_ignores_the_scores_of_the_game():
+    """The network values hands: it was trained without scores, and reads everything else."""
+    view, bot = game_views()[:200], agents.make("generation")
+    assert view.array["public"]["scores"].any(axis=0).all(), "of both players"
+    level = PlayerView(view.array.copy())
+    level.array["public"]["scores"] = 0
+    np.testing.assert_array_equal(observe(view), level.observations())
+    np.testing.assert_array_equal(bot.act(view), bot.act(level))
 
 
 def test_ties_in_float32_are_decided_in_float64():

@@ -107,17 +107,19 @@ def test_table_is_sorted_by_value_or_deadwood():
 # --- Bots' actions ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("answer", [104, 107, -1])
-def test_illegal_opinion_names_the_bot(answer):
-    class Wrong:
-        name = "wrong"
-
-        def act(self, view: PlayerView) -> np.ndarray:
-            return np.array([action("pass"), answer])
-
-    two = PlayerView(np.concatenate([told("2D").array] * 2))
-    with pytest.raises(ValueError, match="bot 'wrong' plays illegally"):
-        opinions.chosen_actions(Wrong(), two)
+def test_illegal_opinion_names_the_bot():
+    """The legal actions begin with that of card 0, AC; -1 and 107 are not actions."""
+    view = told("7H", "pass", "pass", "draw", drew="2D", hand=HAND.replace("AD", "AC"))
+    legal = view.masks()[0].nonzero()[0].tolist()
+    assert legal[0] == 0
+    for answer in range(-1, 108):
+        bot = SimpleNamespace(name="any", act=lambda views, answer=answer: np.array([legal[-1], answer]))
+        two = PlayerView(np.concatenate([view.array] * 2))
+        if answer in legal:
+            assert opinions.chosen_actions(bot, two).tolist() == [legal[-1], answer]
+        else:
+            with pytest.raises(ValueError, match="bot 'any' plays illegally in 1 of 2"):
+                opinions.chosen_actions(bot, two)
 
 
 @pytest.fixture(scope="module")
