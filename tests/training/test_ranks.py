@@ -169,10 +169,10 @@ def test_rank_lost_before_it_connects_is_reported(tmp_path, monkeypatch):
 
 
 class Stuck:
-    """Settings that a new process takes half a minute to read."""
+    """Settings that keep a new process busy for 20 seconds, after which it ends."""
 
     def __reduce__(self):
-        return time.sleep, (30,)
+        return rank_tasks.end_after, (20,)
 
 
 def test_rank_that_never_starts_is_reported(monkeypatch):

@@ -55,11 +55,15 @@ def model() -> MaskablePPO:
 
 
 @pytest.mark.parametrize("policy", [SB3CandidatePolicy, CardPolicy])
-def test_options_of_the_optimizer_are_its_own(policy):
+def test_options_of_the_optimizer_are_its_own(policy, tmp_path):
     env = GinRummyVecEnv(2, "simple", candidates=policy is SB3CandidatePolicy)
     spaces = env.observation_space, env.action_space
     options = {"optimizer_class": torch.optim.AdamW, "optimizer_kwargs": {"weight_decay": 0.25}}
-    optimizer = policy(*spaces, lambda share: 0.5 * share, **options).optimizer
+    made = policy(*spaces, lambda share: 0.5 * share, **options)
+    optimizer = made.optimizer
+    made.save(tmp_path / "policy")
+    again = policy.load(tmp_path / "policy").optimizer
+    assert (type(again), again.param_groups[0]["weight_decay"]) == (torch.optim.AdamW, 0.25)
     (group,) = optimizer.param_groups
     assert isinstance(optimizer, torch.optim.AdamW)
     assert (group["lr"], group["weight_decay"]) == (0.5, 0.25)

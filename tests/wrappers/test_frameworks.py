@@ -94,6 +94,13 @@ def test_new_card_policy_draws_and_passes_at_random():
         logits = model.policy.mlp_extractor.forward_actor(torch.as_tensor(model.env.reset()))[:, DRAW_STOCK:]
     assert logits.shape == (64, 3)
     assert (logits.amax(1) - logits.amin(1)).max() < 0.05
+    with torch.no_grad():
+        seen, layers = torch.as_tensor(model.env.reset()), model.policy.mlp_extractor
+        before = model.policy.predict_values(seen)
+        for weights in layers.trunk.parameters():
+            weights.zero_()
+        assert torch.equal(model.policy.predict_values(seen), before), "values have a trunk of their own"
+        assert before.std() > 0
 
 
 def test_policy_that_reads_candidate_entries_is_refused():

@@ -76,6 +76,7 @@ def test_small_deck_is_dealt_in_every_order():
     game = pyspiel.load_game("python_gin_env", {"rules": rules})
     root = game.new_initial_state()
     deals = [root.child(deal) for deal, _ in root.chance_outcomes()]
+    assert sum(chance for _, chance in root.chance_outcomes()) == pytest.approx(1)
     assert len(deals) == game.max_chance_outcomes() == 15 * 6 * 2
     seen = [deal.observation_tensor(0) + deal.observation_tensor(1) for deal in deals]
     assert len({tuple(both) for both in seen}) == len(deals)

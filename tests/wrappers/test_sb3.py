@@ -21,6 +21,7 @@ from gin_env import agents, play_match
 from gin_env.agents.policies.policy import PolicyBot, describe_training, sample_actions
 from gin_env.batch import Games
 from gin_env.envs.gymnasium_env import GinRummyEnv
+from gin_env.game.actions import DRAW_UPCARD, PASS
 from gin_env.observations.candidates import ENTRIES
 from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy
 
@@ -206,6 +207,9 @@ def test_self_play_example_trains_resumes_and_writes_a_bot(tmp_path):
 def test_masks_of_invalid_game_indices_raise(indices):
     env = GinRummyVecEnv(3)
     env.reset()
-    assert len(env.env_method("action_masks", indices=[0, -1])) == 2
+    env.step(np.array([PASS, DRAW_UPCARD, DRAW_UPCARD]))
+    masks = env.action_masks()
+    assert (masks[0] != masks[2]).any()
+    assert np.array_equal(env.env_method("action_masks", indices=[2, -3]), masks[[2, 0]])
     with pytest.raises(IndexError, match=r"indices must be from 0 to 2"):
         env.env_method("action_masks", indices=indices)

@@ -40,13 +40,19 @@ def test_callback_plays_past_selves_and_saves_the_best_policy(tmp_path, capsys):
     with pytest.warns(UserWarning, match="already wrapped with a `Monitor`"):
         games = VecMonitor(new_games())
     model = new_model(games, hidden=8)
-    callback = small_callback(tmp_path / "mine", bots=["simple", "random"], pool_size=2, verbose=1)
+    callback = small_callback(
+        tmp_path / "mine", bots=["simple", "random"], bots_share=0.75, pool_size=2, verbose=1
+    )
     model.learn(5 * ROLLOUT, callback=callback)
     names = [f"past-{count * ROLLOUT}" for count in (1, 4)]
     assert [bot.name for bot in callback.past] == names
+    first, later = (
+        torch.cat([each.flatten() for each in taken.values()]) for taken in callback._weights.values()
+    )
+    assert not torch.equal(first, later), "each as it was then"
     weights = callback.weights()
     assert sum(weights.values()) == pytest.approx(1)
-    assert weights["simple"] + weights["random"] == pytest.approx(0.5)
+    assert weights["simple"] + weights["random"] == pytest.approx(0.75)
     assert weights["simple"] > weights["random"], "the bot that wins more hands is chosen more often"
     with (tmp_path / "mine" / "evaluations.csv").open() as file:
         rows = list(csv.DictReader(file))
@@ -59,6 +65,10 @@ def test_callback_plays_past_selves_and_saves_the_best_policy(tmp_path, capsys):
         (float(a["win_rate"]) + float(b["win_rate"])) / 2 for a, b in zip(rows[::2], rows[1::2], strict=True)
     ]
     assert callback.best_win_rate == pytest.approx(max(means), abs=1e-4)
+    saved, callback.best_win_rate = (tmp_path / "mine" / "policy.safetensors").read_bytes(), 2.0
+    callback.evaluate()
+    assert callback.best_win_rate == 2, "a worse policy is not saved"
+    assert (tmp_path / "mine" / "policy.safetensors").read_bytes() == saved
     assert "decisions: wins" in capsys.readouterr().out
     path = str(tmp_path / "mine" / "policy.safetensors")
     best = [play_match(path, bot, 20, 0, episode="hand").win_rate for bot in ("simple", "random")]
@@ -66,7 +76,7 @@ def test_callback_plays_past_selves_and_saves_the_best_policy(tmp_path, capsys):
     assert agents.make(path).name == "mine"
     for _ in range(999):
         callback.on_rollout_start()
-    assert callback.weights()["simple"] == pytest.approx(0.25, abs=0.01), "earlier results fade"
+    assert callback.weights()["simple"] == pytest.approx(0.375, abs=0.01), "earlier results fade"
 
 
 def test_further_calls_of_learn_continue_and_evaluate_again(tmp_path):
@@ -99,9 +109,9 @@ def test_restored_run_has_the_same_model_and_past_selves(tmp_path, candidates):
     restored.restore(again)
     assert torch.equal(torch.rand(3), drawn[0])
     assert (np.random.random(3) == drawn[1]).all()  # noqa: NPY002
-    start, games = new_games(candidates), again.get_env()
-    start.reset(), games.reset()
-    assert (start.seat.games.state["hidden"]["deck"] != games.seat.games.state["hidden"]["deck"]).any()
+    other, games = GinRummyVecEnv(16, seed=model.seed + 4 * ROLLOUT), again.get_env()
+    other.reset(), games.reset()
+    assert (other.seat.games.state["hidden"]["deck"] == games.seat.games.state["hidden"]["deck"]).all()
     state, other = (each.policy.optimizer.state_dict()["state"] for each in (model, again))
     assert all(torch.equal(state[index]["exp_avg"], other[index]["exp_avg"]) for index in state)
     assert restored.weights() == callback.weights()
@@ -137,12 +147,13 @@ def test_past_self_close_to_its_neighbours_is_dropped_unless_it_is_recent():
 
 
 def test_void_hands_are_not_lost(tmp_path):
-    callback = small_callback(tmp_path)
+    callback = small_callback(tmp_path, bots=["simple", "random"])
     ends = [("void", False), ("knock", False), ("gin", True)]
     infos = [{"opponent": "simple", "outcome": outcome, "won": won} for outcome, won in ends]
     callback.locals = {"infos": [{}, *infos]}
     callback._on_step()
     assert callback._results["simple"].tolist() == [3, 1]
+    assert callback.weights()["simple"] == pytest.approx((6 / 13) / (6 / 13 + 5 / 10)), "10 hands before"
 
 
 def test_evaluations_play_under_the_rules_of_the_environment(tmp_path, monkeypatch):
