@@ -77,7 +77,7 @@ def stored_settings(run: Path, programs: Collection[str] = ()) -> PPOSettings:
 
     >>> train(replace(stored_settings(Path("runs/first")), minutes=60))
 
-    Bots of the run that execute other code must be among `programs`. Raises ValueError or FileNotFoundError.
+    Raises FileNotFoundError without a run, ValueError for bots that run other code and are not in `programs`.
     """
     settings, _ = _read(run)
     for bot in (*settings.bots, *settings.evaluate_against):

@@ -114,7 +114,7 @@ def evaluate_estimators(
     """Evaluate estimators on hands of `opponent` against itself.
 
     `members` are names, with or without parameters, or objects; ``omniscient`` is given the true hands.
-    `progress` is called with the number of hands that ended since the last call. Raises ValueError.
+    `progress` is called with numbers of hands that have ended. Raises ValueError for unknown names.
     """
     resolved = [estimators.resolve(member, programs=True) for member in members]
     if not resolved:

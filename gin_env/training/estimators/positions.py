@@ -1,6 +1,6 @@
 """Positions with the true hands, from bots that play each other.
 
-Estimators are trained and evaluated on them. Players must not use this module.
+For training and evaluating estimators only: this module reads the opponents' hands from the state.
 """
 
 from __future__ import annotations
