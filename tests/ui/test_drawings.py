@@ -21,7 +21,9 @@ pytest.importorskip("PIL", reason='pictures need Pillow: pip install "gin-env[pl
 from PIL import Image
 from rich.text import Text
 
-from gin_env import Rules, estimators
+from gin_env import Rules, agents, estimators
+from gin_env.agents.turns import play_bot
+from gin_env.batch import Games
 from gin_env.records import GameRecord
 from gin_env.ui import picture, replay_view, review, text
 from gin_env.ui import play_drawing as draw
@@ -148,6 +150,22 @@ def test_drawing_is_the_stored_one(name, drawn):
         assert np.abs(np.subtract(*cells, dtype=int)).max() <= 8
         return
     assert drawn[name] == stored()[name]
+
+
+def test_upcard_lies_on_the_latest_cards_of_a_large_pile(monkeypatch):
+    drawn, face = [], picture._card_face
+    monkeypatch.setattr(
+        picture, "_card_face", lambda *given, **how: drawn.append((given[0], how)) or face(*given, **how)
+    )
+    games, bot = Games(64), agents.make("simple")
+    games.start(seed=1)
+    pile = games.state["public"]["pile"]
+    while not (large := [game for game in games.everyone[~games.done] if pile[game].item().bit_count() > 14]):
+        play_bot(games, bot, games.everyone[~games.done])
+    picture.image(games.state[large[0]], 0)
+    in_pile = [(card, how["under"]) for card, how in drawn if "under" in how]
+    assert [under for _, under in in_pile] == [True] * 11 + [False]
+    assert in_pile[-1][0] == games.state["public"]["upcard"][large[0]]
 
 
 def test_every_drawing_is_stored(drawn):
