@@ -205,7 +205,7 @@ def test_self_play_example_trains_resumes_and_writes_a_bot(tmp_path):
 
 @pytest.mark.parametrize("indices", [2**64 - 1, 3, -4, [0, 3]])
 def test_masks_of_invalid_game_indices_raise(indices):
-    env = GinRummyVecEnv(3)
+    env = GinRummyVecEnv(3, seed=1)
     env.reset()
     env.step(np.array([PASS, DRAW_UPCARD, DRAW_UPCARD]))
     masks = env.action_masks()
