@@ -52,7 +52,8 @@ class PastLogits:
         starts = counts.cumsum() - counts
         if self._each[0].memory is not None:
             both = [np.split(each, starts[1:]) for each in (rows, table)]
-            return np.concatenate([_logits(*part) for part in zip(self._each, *both, strict=True)])
+            parts = zip(self._each, *both, strict=True)
+            return np.concatenate([_logits(*part) for part in parts if len(part[1])])
         where = past, np.arange(len(past)) - starts[past]
         padded_rows = np.zeros((len(counts), counts.max(), *rows.shape[1:]), np.float32)
         padded_table = np.zeros((len(counts), counts.max(), table.shape[1]), np.float32)
@@ -76,10 +77,7 @@ def _logits(scores: CandidateScores, rows: np.ndarray, table: np.ndarray) -> np.
 
 
 class League:
-    """Bots and past selves, with the results of the learner's recent hands against them.
-
-    The settings are those of the run.
-    """
+    """Bots and past selves of a run, with the results of the learner's recent hands against them."""
 
     def __init__(self, settings: PPOSettings) -> None:
         self.settings, bots = settings, settings.bots

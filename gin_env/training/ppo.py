@@ -64,14 +64,15 @@ class PPORun:
 
     As a context manager, it handles Ctrl-C, lost ranks, the progress bar and logs.
 
-    With several ranks, all must call the same methods. Only rank 0 uses the clock and the folder.
+    With several ranks, all must call the same methods. Only rank 0 uses the clock and the folder, and it
+    decides for all ranks when to evaluate, save and stop.
 
     >>> with run:
     ...     while run.share < 1:
     ...         run.end_update(run.learn())  # evaluates and saves when it is time to
     ...     run.finish()
 
-    Raises the errors of `open_folder`, and ValueError or FileNotFoundError for an unsuitable initial policy.
+    Raises, before anything is written, as `open_folder` and `load_start` do.
 
     Parameters
     ----------

@@ -5,7 +5,8 @@ they sum their gradients and counts. `launch` starts the ranks on this machine, 
 ``torchrun`` or Ray Train started on several machines.
 
 The ranks that `launch` starts find each other through a file in a private folder, listen on the loopback
-interface only, and prove to each other that they can read this file. Ranks exchange no pickles.
+interface only, and prove to each other that they can read this file. All ranks exchange JSON and tensors,
+never pickles: a rank cannot run code in another.
 """
 
 from __future__ import annotations

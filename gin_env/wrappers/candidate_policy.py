@@ -1,7 +1,7 @@
 """A policy for MaskablePPO that scores candidates (`gin_env.agents.policies.candidate_network`).
 
 One function of a few dozen numbers (`gin_env.observations.candidates`) scores every draw, discard and knock,
-so the policy learns far faster than one with an output for each of the 107 actions. Scores are their logits.
+so the policy learns far faster than one with 107 outputs. The score of a candidate is its action's logit.
 
 >>> env = GinRummyVecEnv(256, "simple", candidates=True)
 >>> model = MaskablePPO(SB3CandidatePolicy, env, policy_kwargs={"hidden": 64})

@@ -32,7 +32,7 @@ from gin_env.observations.observation import OBSERVATION_SIZE
 class CardActorCritic(CardActor):
     """`CardActor` for the logits, with a separate trunk for the value.
 
-    ``forward_actor`` returns the logits, float32 (n, 107). ``forward_critic`` returns the value trunk's.
+    ``forward_actor`` returns logits, float32 (n, 107), ``forward_critic`` features, (n, latent_dim_vf).
     """
 
     def __init__(self, hidden: list[int], card_features: int) -> None:

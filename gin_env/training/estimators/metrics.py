@@ -15,7 +15,7 @@ Source: Francis et al. 2021, "Metric Design". Estimates p are compared with the 
 Readings: the paper prints the drift area's weight as (11 - i), which becomes negative beyond the eleventh
 card and would reward the worst estimates; (11 - k) penalises "errors in predicting one of the best guesses
 more than ... the lesser certain", as its text says, and is the weight in the authors' program
-(HandEstimationEvaluation.java). Cards with equal p are ordered at random. The log loss clips p at 1e-7.
+(HandEstimationEvaluation.java). Equal p are ordered at random. The log loss clips p to [1e-7, 1 - 1e-7].
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from time import monotonic
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 import torch
@@ -52,7 +52,6 @@ from gin_env.training.settings import HAS_BFLOAT16
 SETTINGS = "settings.json"
 PREVIOUS = "previous"
 """Name of the previous champion in a generation's results."""
-Stored = TypeVar("Stored")
 
 
 @dataclass(frozen=True)
@@ -70,8 +69,7 @@ class LoopSettings:
     past_share: float = 0.5
     """Share of each of the `past` generations."""
     hands: int = 98_304
-    """Number of hands per generation, in whole parts; a hand gives about two positions, a position about four
-    returns."""
+    """Number of hands per generation, in whole parts; each gives about two positions of four returns."""
     hands_per_part: int = 8192
     """Number of hands in one task of a worker."""
     memory: int = 3
@@ -191,7 +189,7 @@ def _valid(path: Path, problem: str) -> Iterator[None]:
         raise ValueError(f"{path} {problem}: {error}") from error
 
 
-def _from_json(kind: type[Stored], values: Any) -> Stored:
+def _from_json(kind: type, values: Any) -> Any:
     """Return a dataclass with these values from JSON. Raises TypeError for other names or types."""
     made = kind(**values)
     for name, hint in get_type_hints(kind).items():
@@ -424,7 +422,8 @@ def draw(history: list[Generation], path: Path, origin: str) -> None:
         label = "the champion before" if bot == PREVIOUS else bot
         bars = axes.errorbar(numbers, rates, yerr=[lows, highs], marker="o", capsize=3, label=label)
         hollow = [(each.number, 100 * each.win_rates[bot]) for each in measured if not each.kept]
-        axes.plot(*np.reshape(hollow, (-1, 2)).T, "o", mfc="white", color=bars[0].get_color(), zorder=3)
+        if hollow:
+            axes.plot(*zip(*hollow, strict=True), "o", mfc="white", color=bars[0].get_color(), zorder=3)
     axes.axhline(50, color="grey", linewidth=0.8)
     axes.set(xlabel="generation", ylabel="games won, %", title="Generational retraining (95 % intervals)")
     axes.xaxis.get_major_locator().set_params(integer=True)
