@@ -91,9 +91,9 @@ def learn(settings: PPOSettings, ranks: Ranks) -> dict[str, Any]:
 
 
 def measure(num_sizes: int | None = None) -> Iterator[dict[str, Any]]:
-    """Yield `learn` with up to a rank for each core, on the CPU and on the GPU if there is one.
+    """Yield `learn` of the first `num_sizes` of `SIZES` (default: all) that have a core for each rank.
 
-    It is that of the first `num_sizes` of `SIZES` on each, by default of all.
+    The network is on the CPU and, if there is one, on the GPU.
     """
     for device in ["cpu", *["cuda"] * torch.cuda.is_available()]:
         for ranks, games in SIZES[device][:num_sizes]:

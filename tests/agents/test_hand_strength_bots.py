@@ -11,18 +11,23 @@ from hands_in_words import ONE_GAME
 from gin_env import agents, cards, estimators
 from gin_env.agents.hand_strength.bots import FORMAT, BalancedBot, OffensiveBot, choose_actions, load_network
 from gin_env.agents.hand_strength.features import HITS, hand_features
-from gin_env.agents.hand_strength.networks import CardMessages, build
+from gin_env.agents.hand_strength.networks import CardMessages, HandStrength, build
 from gin_env.batch import Games
 from gin_env.estimators.risk import discard_risks
+
+
+def network_of_zeros() -> HandStrength:
+    network = build("mlp")
+    for parameter in network.parameters():
+        torch.nn.init.zeros_(parameter)
+    return network
 
 
 @pytest.fixture(scope="module")
 def deadwood_network(tmp_path_factory) -> str:
     """Write a network whose value is 100 minus the deadwood, and return its path."""
-    network = build("mlp")
+    network = network_of_zeros()
     with torch.no_grad():
-        for parameter in network.parameters():
-            parameter.zero_()
         network.from_hand.weight[0, 52] = -1.0
         network.from_hand.bias[0] = 100
         network.output.weight[0, 0] = 1.0
@@ -79,10 +84,8 @@ def test_offensive_keeps_the_best_hand(deadwood_network):
 
 
 def test_offensive_counts_hits_as_its_network_was_trained(tmp_path):
-    network = build("mlp")
+    network = network_of_zeros()
     with torch.no_grad():
-        for parameter in network.parameters():
-            parameter.zero_()
         network.from_hand.weight[0, 55] = network.output.weight[0, 0] = 1.0  # the value is the hit count
     hands = np.array([cards.parse("5C 6C 7C 7D 8D 9D TH QC 2H 3S")], np.uint64)
     found = {}

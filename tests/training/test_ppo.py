@@ -451,8 +451,8 @@ def test_each_bot_plays_its_own_games():
         assert (np.isin(hands, list(bot.hands)) == (opponents == index)).all()
 
 
-@pytest.mark.parametrize("memory", [False, True])
-def test_each_past_self_plays_by_its_own_network(monkeypatch, memory):
+@pytest.mark.parametrize(("memory", "least"), [(False, 0.1), (True, 0.01)])
+def test_each_past_self_plays_by_its_own_network(monkeypatch, memory, least):
     league, random = new_league("simple"), np.random.default_rng(1)
     for seed in (1, 2):
         torch.manual_seed(seed)
@@ -476,8 +476,8 @@ def test_each_past_self_plays_by_its_own_network(monkeypatch, memory):
     for _ in range(12):
         playing = random.permutation(games.everyone[~games.done])
         league.play(games, playing, opponents[playing], random.integers(2**64, size=64, dtype=np.uint64))
-        assert (chances[opponents[playing] - 1, playing] > 0.01).all()
-        by_the_other += (chances[2 - opponents[playing], playing] < 0.01).sum()
+        assert (chances[opponents[playing] - 1, playing] > least).all()
+        by_the_other += (chances[2 - opponents[playing], playing] < least).sum()
     assert by_the_other > 50
 
 
