@@ -16,6 +16,7 @@ from typing import Any
 
 from gin_env.agents import Agent, make
 from gin_env.agents.generations.bot import GenerationBot
+from gin_env.training.generations import loop
 from research.questions.learning import HELD_OUT
 from research.reproduce.experiment import Run
 from research.reproduce.tables import Over, Row, cell_text
@@ -31,8 +32,6 @@ def read_generations(
 
     Return for every generation, the ancestor included, whether it was kept and its bot.
     """
-    from gin_env.training.generations import loop
-
     sizes: dict[str, Any] = {"hands": 64, "hands_per_part": 64, "games": 20} if run.quick else {}
     settings = loop.LoopSettings(pool=pool, knock=knock, seed=seed, **sizes)
     for generation in loop.run(folder, last, settings, workers=1):

@@ -13,12 +13,16 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
+from benchmarks import learning_scale
 from gin_env import agents
 from gin_env.agents import Agent
 from gin_env.agents.declared_bots import BOTS
 from gin_env.agents.policies.candidate_network import load_candidate_policy
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.support.plots import new_figure, save_figure
+from gin_env.training.runs import EVALUATIONS, POLICY
+from gin_env.training.settings import PPOSettings
+from research.questions import learner_variants
 from research.reproduce.charts import errors_of
 from research.reproduce.experiment import Run, match_row
 from research.reproduce.tables import Row, by, grouped
@@ -45,8 +49,6 @@ LONG_ARGUMENTS = ("--num-envs", "4096", "--num-minibatches", "64", "--update-epo
 
 def train(run: Run, example: str, name: str, arguments: Sequence[str]) -> tuple[Path, dict[str, float]]:
     """Finish a training in the run's folder, and return its policy and its last evaluation."""
-    from gin_env.training.runs import EVALUATIONS, POLICY
-
     folder = run.folder / name
     done = run.folder / f"{name}.done"
     if not done.exists():
@@ -120,16 +122,15 @@ def draw_growth(rows: Sequence[Row], path: Path, origin: str) -> None:
 
 def measure_variants(run: Run) -> list[Row]:
     """Train each variant of the learner from each seed, with equally many decisions, and play matches."""
-    from gin_env.training.settings import PPOSettings
-    from research.questions.learner_variants import VARIANTS, VariantBot, learn
-
     rows = []
-    for (variant, learner), seed in product(run.some(tuple(VARIANTS.items())), run.some(SEEDS, 1)):
+    for (variant, learner), seed in product(
+        run.some(tuple(learner_variants.VARIANTS.items())), run.some(SEEDS, 1)
+    ):
         decisions = run.size(VARIANT_DECISIONS, 20_000)
         run.say(f"training: {variant}, seed {seed}")
         settings = PPOSettings(seed=seed, total_timesteps=decisions, past_share=0.0, workers=1)
-        learned, decisions = learn(learner, settings)
-        bot = VariantBot(learned, f"{variant}, seed {seed}")
+        learned, decisions = learner_variants.learn(learner, settings)
+        bot = learner_variants.VariantBot(learned, f"{variant}, seed {seed}")
         for opponent in run.some(OPPONENTS):
             about = {"variant": variant, "seed": seed, "decisions": decisions}
             rows.append(run.row(bot, opponent, 2000, **about))
@@ -164,9 +165,6 @@ def measure_speed(run: Run) -> list[Row]:
 
 def measure_scale(run: Run) -> list[Row]:
     """Measure the learner by number of processes, on the CPU and on the GPU if there is one."""
-    from benchmarks import learning_scale
-    from gin_env.training.settings import PPOSettings
-
     run.used(*PPOSettings().bots)
     rows = []
     for row in learning_scale.measure(2 if run.quick else None):

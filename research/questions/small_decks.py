@@ -16,7 +16,12 @@ import numpy as np
 
 from gin_env import agents
 from gin_env.agents import Agent
+from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
+from gin_env.agents.search.best_response import BestResponseBot
 from gin_env.game.rules import Rules
+from gin_env.training.exploiter import settings_against
+from gin_env.training.learner import Learner
+from research.questions import learner_variants
 from research.reproduce.experiment import Run, named
 from research.reproduce.tables import Row
 from research.small_games import expected_value, exploitability
@@ -87,23 +92,16 @@ def value_against(tree: GinTree, strategy: np.ndarray, response: np.ndarray) -> 
 
 def train_learner(run: Run, bot: str, rules: Rules) -> Agent:
     """Return a policy that was trained by PPO against one bot in a small deck."""
-    from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
-    from gin_env.training.exploiter import settings_against
-    from gin_env.training.learner import Learner
-    from research.questions.learner_variants import learn
-
     settings = settings_against(
         bot, Path("unused"), total_timesteps=run.size(DECISIONS, 2000), seed=run.seed + 1, workers=1,
         num_envs=256, num_minibatches=16, ent_coef=0.01, match_reward=False, rules=(rules.text,),
     )  # fmt: skip
-    learner, _ = learn(Learner, settings)
+    learner, _ = learner_variants.learn(Learner, settings)
     return named(CandidatePolicyBot(learner.network.eval()), f"learner against {bot}")
 
 
 def search_response(run: Run, bot: str) -> Agent:
     """Return the search that knows one bot."""
-    from gin_env.agents.search.best_response import BestResponseBot
-
     return BestResponseBot(bot, run.size(SAMPLES, 2))
 
 

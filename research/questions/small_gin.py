@@ -11,20 +11,22 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import torch
 
 from gin_env.batch import Games
+from gin_env.support.threads import torch_threads
+from gin_env.training.learner import Learner
+from gin_env.training.settings import PPOSettings
+from research.questions.learner_variants import MagnetLearner
+from research.questions.nfsp import FictitiousPlay
 from research.reproduce.experiment import Run
 from research.reproduce.tables import Row, by
 from research.small_games import CFRPlus, GameTree, MagneticMirrorDescent, exploitability
 from research.small_games.gin_tree import GinTree, deck_tree, strategy_vector
 from research.small_games.small_gin import DECKS
-
-if TYPE_CHECKING:
-    from gin_env.training.learner import Learner
-    from gin_env.training.settings import PPOSettings
 
 ENTROPY = (0.01, 0.1, 0.2)
 """Weights of the entropy bonus."""
@@ -71,9 +73,6 @@ def measure_small_gin(run: Run, cards: int, only: Sequence[str] = ()) -> list[Ro
 
 def learners() -> dict[str, Method]:
     """Return the learners by name."""
-    from gin_env.training.learner import Learner
-    from research.questions.learner_variants import MagnetLearner
-
     pulled = partial(MagnetLearner, coef=PULL_COEF, rate=PULL_RATE)
     return {
         **{f"PPO, entropy {ent_coef:g}": partial(learn, Learner, ent_coef) for ent_coef in ENTROPY},
@@ -107,9 +106,6 @@ def learn(
     goals: Sequence[int],
 ) -> Iterator[Point]:
     """Train by PPO."""
-    from gin_env.support.threads import torch_threads
-    from gin_env.training.settings import PPOSettings
-
     settings = PPOSettings(
         seed=seed, num_envs=256, num_steps=16, num_minibatches=4, ent_coef=ent_coef, bfloat16=False,
         workers=1, bots=(), bots_share=0.0, past_share=0.0, match_reward=False, rules=(tree.game.rules.text,),
@@ -128,9 +124,6 @@ def learn(
 
 def learn_fictitious_play(tree: GinTree, seed: int, goals: Sequence[int]) -> Iterator[Point]:
     """Train by NFSP; its strategy is the average one."""
-    from gin_env.support.threads import torch_threads
-    from research.questions.nfsp import FictitiousPlay
-
     with torch_threads(1):
         learner, seconds = FictitiousPlay(tree.game.rules, seed), 0.0
         for goal in goals:
@@ -143,7 +136,6 @@ def learn_fictitious_play(tree: GinTree, seed: int, goals: Sequence[int]) -> Ite
 
 def network_vector(tree: GinTree, network: Any) -> np.ndarray:
     """Return the strategy of a network that scores candidates, float64 (Q,)."""
-    import torch
 
     def chances(games: Games) -> np.ndarray:
         arrays = (torch.from_numpy(array) for array in games.candidates(games.everyone))

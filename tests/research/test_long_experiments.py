@@ -17,7 +17,7 @@ from research.papers.truong2021 import authors_networks, hand_strength_networks
 from research.papers.truong2021.paper import TABLE
 from research.questions import generations
 from research.recipes.cfr.trainer import CFRSettings, train_table
-from research.recipes.hand_strength import recipes, selection, trainer
+from research.recipes.hand_strength import recipes, trainer
 from research.recipes.hand_strength.trainer import HandStrengthSettings, Schedule
 from research.reproduce import pages
 from research.reproduce.by_id import find
@@ -122,8 +122,8 @@ def test_each_seed_has_its_own_network(tmp_path, monkeypatch):
     def train(states, one):
         return SimpleNamespace(network=None, describe=lambda: {"seed": one.seed})
 
-    monkeypatch.setattr(trainer, "train", train)
-    monkeypatch.setattr(selection, "validation_match", lambda *_: SimpleNamespace(win_rate=0.5))
+    monkeypatch.setattr(hand_strength_networks, "train", train)
+    monkeypatch.setattr(hand_strength_networks, "validation_match", lambda *_: SimpleNamespace(win_rate=0.5))
     module = hand_strength_networks
     monkeypatch.setattr(
         module, "FORMAT", SimpleNamespace(write=lambda path, _, about: path.write_text(json.dumps(about)))
@@ -148,8 +148,8 @@ def test_training_is_measured_at_its_end_too(tmp_path, monkeypatch):
             self.validation_losses = [10.0 - self.epoch]
             self.epoch += 1
 
-    monkeypatch.setattr(trainer, "HandStrengthTrainer", Trainer)
-    monkeypatch.setattr(selection, "validation_match", lambda trainer, games: trainer.seed)
+    monkeypatch.setattr(hand_strength_networks, "HandStrengthTrainer", Trainer)
+    monkeypatch.setattr(hand_strength_networks, "validation_match", lambda trainer, games: trainer.seed)
     monkeypatch.setattr(hand_strength_networks, "data_set", lambda run, name: name)
     monkeypatch.setattr(hand_strength_networks, "match_row", lambda seen, **about: about | {"trained": seen})
     rows = hand_strength_networks.measure_training_length(Run(0, True, tmp_path))
@@ -261,9 +261,9 @@ def unlearned(monkeypatch):
     }
     for name, stub in stubs.items():
         monkeypatch.setattr(hand_strength_networks, name, stub)
-    monkeypatch.setattr(trainer, "HandStrengthTrainer", Learner)
-    monkeypatch.setattr(trainer, "train", Learner)
-    monkeypatch.setattr(selection, "validation_match", lambda learner, _: learner)
+    monkeypatch.setattr(hand_strength_networks, "HandStrengthTrainer", Learner)
+    monkeypatch.setattr(hand_strength_networks, "train", Learner)
+    monkeypatch.setattr(hand_strength_networks, "validation_match", lambda learner, _: learner)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from gin_env.agents.hand_strength.networks import FILTER_WIDTHS, HandStrength, Inception
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
@@ -51,8 +52,6 @@ def authors_network(architecture: str, tensors: dict[str, np.ndarray]) -> HandSt
     are ordered by place, with the channels last. Raises ValueError if the tensors do not fit the
     architecture.
     """
-    import torch
-
     network, wrong = build(architecture), f"the checkpoint is not one of {architecture}"
 
     def layer(number: int) -> tuple[np.ndarray, np.ndarray]:

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
+from scipy import stats
 
 from gin_env.agents.hand_strength.bots import FORMAT, OffensiveBot, choose_actions, find_network, load_network
 from gin_env.agents.hand_strength.features import HITS, hand_features
@@ -34,6 +36,7 @@ from research.papers.truong2021.hand_strength_networks import (
 )
 from research.papers.truong2021.tensorflow_checkpoints import read_checkpoint
 from research.recipes.hand_strength import recipes
+from research.recipes.hand_strength.trainer import predict
 from research.reproduce.experiment import Run, percent
 from research.reproduce.tables import Row, interval
 
@@ -78,8 +81,6 @@ def convert(run: Run, name: str) -> Path:
 
 def errors(network: HandStrength, sample: Sample, macro: np.ndarray) -> Row:
     """Return the mean squared error and the bias of a network on the authors' rows."""
-    import torch
-
     x, _ = hand_features(sample.hands)
     with torch.inference_mode():
         values = network(*(torch.from_numpy(array) for array in (x, macro, sample.estimates))).numpy()
@@ -134,8 +135,6 @@ def data_rows(run: Run, sample: Sample, steps: Sequence[Sequence[Any]]) -> list[
 
     Further rows compare our data with the authors' 779 rows.
     """
-    from research.recipes.hand_strength.trainer import predict
-
     rows: list[Row] = []
     for name in run.some(list(SOURCES)):
         network, _ = find_network(convert(run, name))
@@ -158,8 +157,6 @@ def data_rows(run: Run, sample: Sample, steps: Sequence[Sequence[Any]]) -> list[
 
 def dealing_row(label: str, scores: np.ndarray, hands: np.ndarray, theirs: np.ndarray) -> Row:
     """Return the statistics in which ways of dealing differ; the Kolmogorov-Smirnov test is with `theirs`."""
-    from scipy import stats
-
     deadwood = hand_features(hands)[1][:, 0]
     gin = deadwood == 0
     return {

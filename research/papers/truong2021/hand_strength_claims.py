@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from statistics import median
 
 import numpy as np
+from scipy import stats
 
 from research.papers.truong2021.hand_strength_figures import SCORES
 from research.papers.truong2021.paper import COMPARISONS, TABLE, Comparison
@@ -44,12 +45,10 @@ def agrees(right: bool) -> str:
 
 def compare(comparison: Comparison, won: dict[str, list[float]]) -> tuple[str, str]:
     """Return (medians as text, verdict) of a comparison; `won` has the win rates of each kind's networks."""
-    from scipy.stats import mannwhitneyu
-
     texts, right, wrong = [], 0, 0
     for better, worse in comparison.pairs:
         texts.append(f"{median(won[better]):.1f} / {median(won[worse]):.1f}")
-        if mannwhitneyu(won[better], won[worse]).pvalue < SIGNIFICANT:
+        if stats.mannwhitneyu(won[better], won[worse]).pvalue < SIGNIFICANT:
             right += median(won[better]) > median(won[worse])
             wrong += median(won[better]) < median(won[worse])
     if comparison.alike:
@@ -97,10 +96,8 @@ def claims_table(rows: Sequence[Row]) -> str:
 
 def mse_and_games(won: dict[str, list[float]], losses: dict[str, list[float]]) -> Line:
     """Return the line on the correlation of error and games over the rows of Table 1."""
-    from scipy.stats import spearmanr
-
-    theirs = spearmanr([TABLE[name][1] for name in TABLE], [TABLE[name][2] for name in TABLE])
-    ours = spearmanr([median(losses[name]) for name in TABLE], [median(won[name]) for name in TABLE])
+    theirs = stats.spearmanr([TABLE[name][1] for name in TABLE], [TABLE[name][2] for name in TABLE])
+    ours = stats.spearmanr([median(losses[name]) for name in TABLE], [median(won[name]) for name in TABLE])
     verdict = agrees(ours.statistic < 0) if ours.pvalue < SIGNIFICANT else "undecided"
     text = '"A low MSE often correlates with a high winning rate": rank correlation of the 14 rows'
     return text, f"{theirs.statistic:+.2f}", f"{ours.statistic:+.2f} (p = {ours.pvalue:.2f})", verdict
@@ -112,14 +109,12 @@ def predicted(won: dict[str, list[float]]) -> Line:
     The prediction interval (95 %) of one more network assumes normal win rates. The line differs if more
     figures are outside than chance explains (5 %).
     """
-    from scipy.stats import binom, t
-
     outside = 0
     for name in TABLE:
         ours = np.array(won[name])
-        half = t.ppf(0.975, len(ours) - 1) * ours.std(ddof=1) * np.sqrt(1 + 1 / len(ours))
+        half = stats.t.ppf(0.975, len(ours) - 1) * ours.std(ddof=1) * np.sqrt(1 + 1 / len(ours))
         outside += abs(TABLE[name][2] - ours.mean()) > half
-    chance = float(binom.sf(outside - 1, len(TABLE), 1 - 0.95))
+    chance = float(stats.binom.sf(outside - 1, len(TABLE), 1 - 0.95))
     text = "Table 1, games won: in the 95 % prediction interval of our ten networks"
     inside = f"{len(TABLE) - outside} of {len(TABLE)} (p = {chance:.3f})"
     return text, f"{len(TABLE)} rows", inside, agrees(chance >= SIGNIFICANT)
@@ -201,8 +196,6 @@ def data_lines(rows: Sequence[Row]) -> list[Line]:
 
 def shape_of(histogram: Sequence[int]) -> tuple[float, float]:
     """Return the skewness and the excess kurtosis of scores from their histogram with the bins `SCORES`."""
-    from scipy import stats
-
     scores = np.repeat((SCORES[:-1] + SCORES[1:]) / 2, histogram)
     return float(stats.skew(scores)), float(stats.kurtosis(scores))
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from scipy import stats
 
 from gin_env.agents.declared_bots import BOTS
 from gin_env.agents.hand_strength.bots import OffensiveBot, find_network
@@ -18,7 +19,7 @@ from gin_env.observations.views import PlayerView
 from gin_env.support.plots import DASHES, new_figure, save_figure
 from research.papers.truong2021 import paper
 from research.papers.truong2021.hand_strength_networks import DATA_TITLES, data_set, settings_of
-from research.recipes.hand_strength import recipes
+from research.recipes.hand_strength import recipes, trainer
 from research.reproduce.experiment import Run
 from research.reproduce.tables import Row
 
@@ -68,10 +69,6 @@ def measure_figure_5(run: Run) -> list[Row]:
     The network's training data were dealt with other keys (``origin`` in its file), so every state measured
     here is new to it. After retraining, the split must use the network's own seed.
     """
-    from scipy import stats
-
-    from research.recipes.hand_strength import trainer
-
     network, training = find_network(FIGURE_5_NETWORK)
     run.used(f"offensive:network={FIGURE_5_NETWORK}")
     states = data_set(run, recipes.find_recipe(FIGURE_5_NETWORK).data_set)
@@ -99,8 +96,6 @@ def measure_figure_5(run: Run) -> list[Row]:
 
 def draw_residuals(rows: Sequence[Row], path: Path, origin: str) -> None:
     """Draw Figure 5: density, residuals by prediction (mean and deviation in 20 groups), Q-Q plot."""
-    from scipy import stats
-
     (row,) = rows
     figure, [axes] = new_figure(12, 3.4, columns=3)
     axes[0].stairs(np.array(row["histogram"]) / row["states"] / np.diff(DENSITY), DENSITY, label="residuals")

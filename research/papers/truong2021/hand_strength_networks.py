@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,11 +24,16 @@ from gin_env.support.plots import BLUE, GREEN, ORANGE, new_figure, save_figure
 from research.recipes.hand_strength import recipes
 from research.recipes.hand_strength.data_sets import DataSet
 from research.recipes.hand_strength.exploring import explore
+from research.recipes.hand_strength.selection import VALIDATION_GAMES, validation_match
+from research.recipes.hand_strength.trainer import (
+    HandStrengthSettings,
+    HandStrengthTrainer,
+    Schedule,
+    find_schedule,
+    train,
+)
 from research.reproduce.experiment import Run, match_row, named, percent
 from research.reproduce.tables import Over, Row, cell_text, interval
-
-if TYPE_CHECKING:
-    from research.recipes.hand_strength.trainer import HandStrengthSettings
 
 CONFIDENCE = 0.9
 """The paper's confidence level."""
@@ -73,8 +78,6 @@ def settings_of(run: Run, architecture: str, schedule: str = "fast", **more: Any
 
     A quick run has one epoch, or three of the paper's schedule.
     """
-    from research.recipes.hand_strength.trainer import HandStrengthSettings, find_schedule
-
     epochs = {"fast": 1, "paper": 3}[schedule] if run.quick else None
     return HandStrengthSettings(architecture, find_schedule(schedule, epochs), **more)
 
@@ -109,9 +112,6 @@ def network_rows(run: Run, name: str, states: DataSet, settings: HandStrengthSet
 
     Their seeds are consecutive. The network that won the most validation games is `selected`.
     """
-    from research.recipes.hand_strength.selection import VALIDATION_GAMES, validation_match
-    from research.recipes.hand_strength.trainer import train
-
     rows = []
     for seed in range(run.seed, run.seed + run.size(NETWORKS, 2)):
         path, label = network_file(run, name, seed), f"{name}, seed {seed}"
@@ -190,8 +190,6 @@ def networks_by_epoch(
 
     Files are in the run's folder, with names that start with `label`; existing ones are not made again.
     """
-    from research.recipes.hand_strength.trainer import HandStrengthTrainer
-
     checkpoint = run.folder / f"{label}, checkpoint.safetensors"
     begin = partial(HandStrengthTrainer.resume, checkpoint) if checkpoint.exists() else HandStrengthTrainer
     trainer = begin(states, settings)
@@ -236,9 +234,6 @@ def measure_training_length(run: Run) -> list[Row]:
 
     The number of states seen grows by a factor of about 1.5 between measurements.
     """
-    from research.recipes.hand_strength.selection import validation_match
-    from research.recipes.hand_strength.trainer import HandStrengthSettings, HandStrengthTrainer, Schedule
-
     constant = Schedule(epochs=1000, batch_size=64, learning_rate=1e-3, decay=1.0, decay_every=1000)
     rows: list[Row] = []
     for name in run.some(["random-16", "random-256"], 1):
