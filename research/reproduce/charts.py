@@ -18,6 +18,8 @@ from research.reproduce.tables import Row, cell_text, grouped, interval_ends
 class Chart(Selection):
     """A figure of the selected rows, in panels: a line for each measure if they are split both ways."""
 
+    measures: Mapping[str, str] = field(default_factory=lambda: {"won": "games won (%)"})
+    """Measured keys and the labels of their axes, with a panel for each."""
     series: str = "{bot}"
     """Format text that names the series of a row."""
     panel: str = ""
@@ -36,7 +38,7 @@ class Chart(Selection):
     def draw(self, package: str, rows: Sequence[Row], path: Path, origin: str) -> None:
         """Draw the figure of the rows of an experiment."""
         chosen = self.selected(package, rows)
-        panels, measures = grouped(chosen, self.panel), self.measures()
+        panels, measures = grouped(chosen, self.panel), self.measures
         split = len(panels) > 1 and len(measures) > 1
         lines = len(measures) if split else self.lines
         columns = len(panels) * len(measures) // lines
@@ -61,10 +63,6 @@ class Chart(Selection):
     shared: ClassVar[Mapping[str, Any]] = {}
     """What panels in one row share."""
 
-    def measures(self) -> dict[str, str]:
-        """Return the labels of the measured keys."""
-        raise NotImplementedError
-
     def draw_panel(self, axes: Any, key: str, label: str, rows: Sequence[Row], chosen: Sequence[Row]) -> None:
         """Draw a measure of the rows of a panel, some of the `chosen` rows."""
         raise NotImplementedError
@@ -72,19 +70,12 @@ class Chart(Selection):
 
 @dataclass(frozen=True, kw_only=True)
 class Lines(Chart):
-    """A figure with a line for each series of the rows."""
+    """A figure with a line for each series of the rows; intervals are drawn of ``won``."""
 
     x: str
     """Key of the horizontal axis."""
-    y: Sequence[str] = ("won",)
-    """Keys of the vertical axes, with a panel for each; intervals are drawn of ``won``."""
-    ylabel: Sequence[str] = ("games won (%)",)
     seed: str = ""
     """Key that tells lines of a series apart."""
-
-    def measures(self) -> dict[str, str]:
-        """Return the labels of the vertical axes."""
-        return dict(zip(self.y, self.ylabel, strict=True))
 
     def draw_panel(self, axes: Any, key: str, label: str, rows: Sequence[Row], chosen: Sequence[Row]) -> None:
         """Draw the lines of the series; a series looks the same in every panel."""
@@ -112,15 +103,9 @@ class Dots(Chart):
 
     label: str
     """Format text that names a row."""
-    x: Mapping[str, str]
-    """Keys of the horizontal axes and their labels, with a panel for each."""
     log: Sequence[str] = ()
     """Keys with a logarithmic axis."""
     shared: ClassVar[Mapping[str, Any]] = {"sharey": True}
-
-    def measures(self) -> dict[str, str]:
-        """Return the labels of the horizontal axes."""
-        return dict(self.x)
 
     def draw_panel(self, axes: Any, key: str, label: str, rows: Sequence[Row], chosen: Sequence[Row]) -> None:
         """Draw the dots of the series, those of the first row above."""

@@ -118,7 +118,7 @@ def draw(reports: list[dict[str, Any]], path: Path) -> None:
     axes = {"xscale": "log", "yscale": "log"}
     panel = "{game}\n{information_sets:,} information sets, by {x}"
     chart = Lines(
-        series="{line}", panel=panel, x="at", y=["exploitability"], ylabel=["exploitability"], lines=2,
+        series="{line}", panel=panel, x="at", measures={"exploitability": "exploitability"}, lines=2,
         size=(4.6, 4), axes=axes, legend={"ncols": 5},
     )  # fmt: skip
     chart.draw("", points, path, origin_line(""))
