@@ -75,8 +75,8 @@ class Selection:
     """Key -> values of the rows, in their order."""
     having: str = ""
     """A key that the rows have."""
-    rows: str = ""
-    """Name of a function that completes the rows."""
+    rows: str | Sequence[Any] = ""
+    """Name of a function that completes the rows, or a list of it and its first arguments."""
     words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Key -> value -> the text that is shown for it."""
 

@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from research.reproduce.experiment import MEDIUM, TONIC, V2, V4, VARIABLE
-from research.reproduce.tables import Over, Row, by
-
-DUMMIES = ("random", "random-discard", "simple")
-PAPER_000 = (MEDIUM, V2, V4)
-POOLS = {
-    "one dummy": ("random-discard",),
-    "three dummies": DUMMIES,
-    "and the bots of Gallucci et al.": (*DUMMIES, *PAPER_000),
-    "and those of Larkin et al. and Truong and Neller": (
-        *DUMMIES,
-        *PAPER_000,
-        TONIC,
-        VARIABLE,
-        "late-knock-paper",
-    ),
-}
-"""Pool -> its opponents."""
+from research.reproduce.tables import Over, Row
 
 
-def of_pools(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows of the matches with each pool."""
-    found = by(rows, "opponent")
-    return [found[bot] | {"pool": pool} for pool, bots in POOLS.items() for bot in bots if bot in found]
+def of_pools(sizes: Mapping[str, int], rows: Sequence[Row]) -> list[Row]:
+    """Return the rows of the matches with each pool, the first opponents up to its size."""
+    return [row | {"pool": pool} for pool, size in sizes.items() for row in rows[:size]]
 
 
 @Over
