@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from research.reproduce.experiment import Run, gain_row, match_row, ratio_row
+from research.reproduce.experiment import Run, match_row, more_than, ratio_row
 from research.reproduce.tables import Row
 
 SEARCH, POLICY = "search", "policy"
@@ -21,7 +21,7 @@ def measure_outside(run: Run, opponents: Sequence[str]) -> list[Row]:
     for opponent in run.some(opponents):
         run.used(SEARCH, POLICY, opponent)
         search, policy = (run.match_in_blocks(bot, opponent, GAMES, BLOCK) for bot in (SEARCH, POLICY))
-        rows += [gain_row(search, policy), match_row(policy)]
+        rows += [match_row(search) | more_than(search, policy), match_row(policy)]
         (won, games), (plain, _) = search.wins_and_decided, policy.wins_and_decided
         gains.append(100 * (won - plain) / games)
     return [*rows, {"bot": SEARCH, "opponents": len(gains), **ratio_row(np.concatenate(gains), name="gain")}]

@@ -248,11 +248,6 @@ def more_than(match: MatchResult, plain: MatchResult, name: str = "more") -> Row
     return more_won(gain.value, *gain.interval, deal_counts(match, plain), name)
 
 
-def gain_row(match: MatchResult, plain: MatchResult, **more: Any) -> Row:
-    """Return `match_row` with bot a's gain over `plain`, its match in another version on the same decks."""
-    return match_row(match, **more) | more_than(match, plain)
-
-
 @dataclass(frozen=True)
 class Experiment:
     """A published table or figure and the functions that produce it."""

@@ -24,7 +24,7 @@ from gin_env.matches.intervals import (
 )
 from gin_env.matches.matches import play_match
 from research.papers.claims import lead_difference, undercuts_difference
-from research.reproduce.experiment import deal_counts, gain_row, match_row, moments_of, ratio_row
+from research.reproduce.experiment import deal_counts, match_row, moments_of, more_than, ratio_row
 from research.reproduce.pages import RESULTS as FOLDER
 from research.reproduce.results import load, stored
 from research.reproduce.tables import cell_text
@@ -67,7 +67,7 @@ def test_deal_counts_determine_the_intervals():
     first, second = (np.repeat(kinds.ravel(), joint.ravel()) for kinds in np.indices((3, 3)))
     again = win_rate_difference_interval((first, twos), (second, twos))
     assert again == pytest.approx(win_rate_difference(one, other).interval)
-    gain = gain_row(one, other)
+    gain = match_row(one) | more_than(one, other)
     assert gain["deals"] == counts.tolist()
     assert gain["more_deals"] == joint.ravel().tolist()
 

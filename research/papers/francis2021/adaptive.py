@@ -134,12 +134,6 @@ def make_estimator(made_of: str | tuple[str, ...], learns: bool) -> Estimator:
     return EnsembleEstimator("adaptive", made_of, rate=float(learns))
 
 
-def make_opponent(name: str) -> Agent:
-    """Return a bot by name, or for ``A, then B`` a bot that changes from A to B."""
-    first, _, then = name.partition(", then ")
-    return StyleChangingBot(first, then, CHANGE) if then else agents.make(name)
-
-
 def measure_adaptive(run: Run) -> list[Row]:
     """Measure every player against steady and changing opponents; the folder keeps each finished pair."""
     run.estimators += [*NETWORKS, "ensemble:switching=adaptive"]
@@ -150,7 +144,9 @@ def measure_adaptive(run: Run) -> list[Row]:
     def play(label: str, opponent: str) -> dict[str, Any]:
         run.say(f"{label} against {opponent}")
         made_of, learns = PLAYERS[label]
-        players = make_estimator(made_of, learns), learns, make_opponent(opponent)
+        first, _, then = opponent.partition(", then ")
+        bot = StyleChangingBot(first, then, CHANGE) if then else agents.make(first)
+        players = make_estimator(made_of, learns), learns, bot
         return play_long_games(*players, run.size(GAMES, 10), run.seed, rules, change)
 
     rows: list[Row] = []

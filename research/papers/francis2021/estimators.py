@@ -17,7 +17,7 @@ from gin_env.training.estimators.evaluation import Evaluation, estimate_along, e
 from gin_env.training.estimators.metrics import METRICS, measure
 from gin_env.training.estimators.positions import Positions, play_hands
 from research.reproduce.experiment import Run, ratio_row
-from research.reproduce.tables import Row, by, cell_text
+from research.reproduce.tables import Row, by
 
 
 def measure_metrics(run: Run) -> list[Row]:
@@ -142,10 +142,6 @@ def measure_stronger(run: Run) -> list[Row]:
 # --- Readings of P(B | A) in `bayes` --------------------------------------------------------------------
 
 READINGS = ("uniform", "bayes:likelihood=paper", "bayes")
-FIGURES = {
-    "log loss": "{value:±.4f}", "squared difference": "{value:.4f}", "integrity loss %": "{value:.1f}",
-    "top n": "{value:.2f}",
-}  # fmt: skip
 
 
 def measure_readings(run: Run) -> list[Row]:
@@ -159,9 +155,9 @@ def measure_readings(run: Run) -> list[Row]:
     ]
 
 
-def figure_of_metric(row: Row) -> str:
-    """Return the figure of a metric with its own digits."""
-    return cell_text(FIGURES[row["metric"]], [row])
+def with_metrics(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows with their values by the name of the metric too."""
+    return [row | {row["metric"]: row["value"]} for row in rows]
 
 
 # --- The drift area as the paper prints it --------------------------------------------------------------

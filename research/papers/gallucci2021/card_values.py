@@ -31,20 +31,12 @@ HAND_SIZE = 10
 
 def card_kinds(hand: np.ndarray) -> list[str]:
     """Return for each card of a hand, ids (10,), whether it is melded, in a pair or alone."""
-    mask = int(sum(1 << int(card) for card in hand))
-    free = int(unmelded_cards(np.int64(mask)))
-    kinds = []
-    for card in hand.tolist():
-        if not free >> card & 1:
-            kinds.append("melded")
-            continue
-        rank, suit = card % 13, card // 13
-        others = [other for other in hand.tolist() if other != card and free >> other & 1]
-        near = any(
-            other % 13 == rank or (other // 13 == suit and abs(other % 13 - rank) <= 2) for other in others
-        )
-        kinds.append("in a pair" if near else "alone")
-    return kinds
+    free = unmelded_cards(np.bitwise_or.reduce(1 << hand)) >> hand & 1 == 1
+    suits, ranks = np.divmod(hand, 13)
+    apart = np.abs(ranks[:, None] - ranks)
+    near = (apart == 0) | ((suits[:, None] == suits) & (apart <= 2))
+    paired = (near & free & ~np.eye(len(hand), dtype=bool)).any(axis=1)
+    return np.where(free, np.where(paired, "in a pair", "alone"), "melded").tolist()
 
 
 def play_subsets(hand: np.ndarray, rng: np.random.Generator, orders: int, seed: int) -> np.ndarray:

@@ -21,7 +21,7 @@ from gin_env.matches.matches import MatchResult
 from gin_env.observations.views import PlayerView
 from research.papers.gallucci2021.stages import MAPPINGS, interpolate
 from research.reproduce.experiment import MEDIUM, V2, V4, Run, match_row, more_than, named, percent
-from research.reproduce.tables import Over, Row, by, interval
+from research.reproduce.tables import Row, interval
 
 # --- Shapley values -----------------------------------------------------------------------------------
 
@@ -162,15 +162,15 @@ def measure_stages(run: Run) -> list[Row]:
     return rows
 
 
-def _against(rows: Sequence[Row], opponent: str) -> str:
-    return interval(by(rows, "opponent").get(opponent, {}))
+def with_opponents(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows with the games won by opponent, and against `simple` the share that differs."""
+    return [
+        row | {"simple": row["won"], "share": row["different"] or None}
+        if row["opponent"] == "simple"
+        else row | {"hard": row["won"]}
+        for row in rows
+    ]
 
-
-against_the_hard_ones = Over(lambda rows: _against(rows, rows[0]["base"]))
-against_simple = Over(lambda rows: _against(rows, "simple"))
-decisions_that_differ = Over(
-    lambda rows: f"{rows[-1]['different']:.2f} %" if rows[0]["stages"] != "hard" else ""
-)
 
 # --- V4, V2 and the value of their tables ----------------------------------------------------------------
 

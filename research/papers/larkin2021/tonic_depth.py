@@ -31,7 +31,7 @@ from gin_env.game.state import DISCARD
 from gin_env.observations.views import PlayerView
 from gin_env.support.compilation import kernel
 from research.papers.larkin2021.tonic_filters import BASES, DESIRED, PAIRS, RUNS, filtered_action
-from research.reproduce.experiment import TONIC, VARIABLE, Run, gain_row, named
+from research.reproduce.experiment import TONIC, VARIABLE, Run, match_row, more_than, named
 from research.reproduce.tables import Row
 
 ALL_FILTERS = np.array([PAIRS, RUNS, DESIRED], np.int64)
@@ -191,7 +191,7 @@ def measure_depth(run: Run) -> list[Row]:
         } | {("desired", label): DepthTonicBot(turns, **PARAMETERS) for label, turns in TURNS.items()}
         for (kind, label), bot in bots.items():
             match = run.match(named(bot, bot_name(kind, label, opponent)), opponent, GAMES)
-            rows.append(gain_row(match, plain, of=kind, label=label))
+            rows.append(match_row(match, of=kind, label=label) | more_than(match, plain))
     return rows
 
 
