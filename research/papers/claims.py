@@ -15,13 +15,12 @@ import numpy as np
 
 from gin_env import agents, estimators
 from gin_env.agents.cfr.bot import packaged_table
-from gin_env.agents.turns import play_bot
-from gin_env.batch import Games
 from gin_env.estimators.public_history import known_cards
 from gin_env.matches.differences import win_rate_difference
 from gin_env.matches.intervals import Interval, deviations, mean_interval
 from gin_env.matches.matches import MatchResult
 from gin_env.training.estimators.evaluation import estimate_along
+from gin_env.training.estimators.positions import play_hands
 from research.papers.francis2021.estimators import ROUNDS, TIMED_HANDS, times_along
 from research.papers.francis2021.suit_orders import shortest_length
 from research.reproduce.experiment import Run, deal_counts, moments_of
@@ -201,22 +200,6 @@ Measured = tuple[np.ndarray | float, int]
 """(float64 array of observations whose mean is measured, or an exact value; the number of games or hands)."""
 
 
-def turns_of_players(bot: str, run: Run) -> Measured:
-    """Return the turns of a player in hands of a bot against itself."""
-    turns = turns_of_hands(bot, run.size(100_000), run.seed) / 2
-    return turns, len(turns)
-
-
-def table_values(bot: str, run: Run) -> Measured:
-    """Return the number of information sets in the CFR table of V4 and V2."""
-    return len(packaged_table("paper").strategy), 0
-
-
-def share_visited(bot: str, run: Run) -> Measured:
-    """Return the share of the information sets in that table that its training visited."""
-    return float(packaged_table("paper").visited.mean()), 0
-
-
 def uncertain_likelihoods(bot: str, run: Run) -> Measured:
     """Return the shares of Tonic's likelihoods from 0.3 to 0.9, over the cards whose place is unknown.
 
@@ -248,9 +231,10 @@ def ensemble_slowdown(bot: str, run: Run) -> Measured:
 
 
 TABLES: dict[str, Callable[[str, Run], Measured]] = {
-    "turns": turns_of_players,
-    "values": table_values,
-    "visited": share_visited,
+    "turns": lambda bot, run: (turns_of_hands(bot, run.size(100_000), run.seed) / 2, run.size(100_000)),
+    # The information sets in the CFR table of V4 and V2, and the share of them that its training visited.
+    "values": lambda bot, run: (len(packaged_table("paper").strategy), 0),
+    "visited": lambda bot, run: (float(packaged_table("paper").visited.mean()), 0),
     "likelihoods": uncertain_likelihoods,
     "slowdown": ensemble_slowdown,
     "rows": lambda bot, run: (shortest_length(ambi=True), 0),
@@ -263,22 +247,20 @@ DIGITS = {"turns": 3, "times": 3, "slowdown": 2, "values": 0, "rows": 0, "symbol
 
 def turns_of_hands(bot: str, hands: int, seed: int) -> np.ndarray:
     """Return the turns of both players together in hands of a bot against itself, int64 (hands,)."""
-    player = agents.make(bot)
-    turns = np.empty(hands, np.int64)
-    for first in range(0, hands, 2048):
-        games = Games(min(2048, hands - first), episode="hand")
-        games.start(seed=seed, episodes=np.arange(first, first + len(games), dtype=np.uint64))
-        for playing in games.until_over():
-            play_bot(games, player, playing)
-        turns[first : first + len(games)] = games.results["turns"]
-    return turns
+    batches = dict.fromkeys(games for games, _ in play_hands([bot], hands, seed))
+    return np.concatenate([games.results["turns"] for games in batches]).astype(np.int64)
 
 
-def claims_table(claims: Sequence[PaperClaim], rows: Sequence[Row]) -> str:
+def measure_of(experiment: str, run: Run) -> list[Row]:
+    """Measure the claims of an experiment."""
+    return [measure_claim(claim, run) for claim in CLAIMS[experiment]]
+
+
+def table_of(experiment: str, rows: Sequence[Row]) -> str:
     """Return a table of the paper's figure, ours and the verdict for each claim, and notes on differences."""
     by_text = by(rows, "claim")
     lines, notes = [], dict[str, int]()
-    for claim in claims:
+    for claim in CLAIMS[experiment]:
         row = by_text.get(claim.text)
         if row is None or (row["bot"], row["opponent"]) != claim.pair:
             continue  # not measured, or measured with another reading of a bot
@@ -292,13 +274,3 @@ def claims_table(claims: Sequence[PaperClaim], rows: Sequence[Row]) -> str:
         lines.append((claim.text, claim.paper, figure, games, marked(verdict)))
     text = markdown(["claim", "its figure", "measured (95 % interval)", "games", "verdict"], lines)
     return "\n\n".join([text, "  \n".join(f"({n}) {note}" for note, n in notes.items())]).strip()
-
-
-def measure_of(experiment: str, run: Run) -> list[Row]:
-    """Measure the claims of an experiment."""
-    return [measure_claim(claim, run) for claim in CLAIMS[experiment]]
-
-
-def table_of(experiment: str, rows: Sequence[Row]) -> str:
-    """Return the table of the claims of an experiment."""
-    return claims_table(CLAIMS[experiment], rows)

@@ -13,11 +13,10 @@ from scipy import stats
 
 from gin_env.matches.matches import play_match
 from research.papers.claims import (
+    TABLES,
     PaperClaim,
     ensemble_slowdown,
     lead_difference,
-    share_visited,
-    table_values,
     turns_of_hands,
     uncertain_likelihoods,
     undercuts_difference,
@@ -32,7 +31,6 @@ from research.papers.truong2021.hand_strength_claims import (
     shape_of,
 )
 from research.papers.truong2021.hand_strength_figures import SCORES
-from research.papers.truong2021.paper import Comparison
 from research.reproduce.experiment import Run
 from research.reproduce.pages import PAGES
 from research.reproduce.verdicts import MARGIN, Claim, margin_for
@@ -179,8 +177,8 @@ def test_undercuts_difference_compares_shares_of_knocks():
 
 def test_table_claims_are_measured_without_matches(tmp_path):
     run = Run(0, True, tmp_path)
-    assert table_values("fitness-cfr-paper", run) == (19_793, 0)
-    assert 0 < share_visited("fitness-cfr-paper", run)[0] < 1
+    assert TABLES["values"]("fitness-cfr-paper", run) == (19_793, 0)
+    assert 0 < TABLES["visited"]("fitness-cfr-paper", run)[0] < 1
     shares, hands = uncertain_likelihoods("tonic-paper", run)
     assert shares.shape == (10,)
     assert 0 < shares.min() < shares.max() < 1
@@ -240,7 +238,7 @@ def test_kinds_of_networks_are_compared_by_a_rank_test(leads, alike, verdict):
     for (better, worse), lead in zip(pairs, leads, strict=True):
         won |= {better: (np.arange(10) + lead).tolist(), worse: list(range(10))}
     medians = ", ".join(f"{4.5 + lead:.1f} / 4.5" for lead in leads)
-    assert compare(Comparison("a sentence", pairs, alike), won) == (medians, verdict)
+    assert compare(pairs, alike, won) == (medians, verdict)
 
 
 def test_rows_of_table_1_are_compared_with_prediction_intervals():

@@ -122,7 +122,7 @@ def test_each_seed_has_its_own_network(tmp_path, monkeypatch):
     def train(states, one):
         return SimpleNamespace(network=None, describe=lambda: {"seed": one.seed})
 
-    monkeypatch.setattr(hand_strength_networks, "train", train)
+    monkeypatch.setattr(trainer, "train", train)
     monkeypatch.setattr(hand_strength_networks, "validation_match", lambda *_: SimpleNamespace(win_rate=0.5))
     module = hand_strength_networks
     monkeypatch.setattr(
@@ -190,12 +190,12 @@ def test_networks_learn_with_the_data_set_and_seed_of_their_rows(tmp_path, monke
 
 def test_each_training_has_its_own_file_and_paper_row():
     trainings = [
-        authors_networks.Training(**fields)
+        authors_networks.TRAINING | fields
         for name in ("truong2021/authors-features", "truong2021/authors-features-more")
         for fields in find(name).measure.keywords["trainings"]
     ]
-    assert len({training.label for training in trainings}) == len(trainings)
-    networks = {training.network for training in trainings}
+    assert len({authors_networks.label_of(training) for training in trainings}) == len(trainings)
+    networks = {training["network"] for training in trainings}
     assert networks == set(TABLE) - {"dual-inception-16-random-16-augmented"}
 
 
@@ -262,7 +262,7 @@ def unlearned(monkeypatch):
     for name, stub in stubs.items():
         monkeypatch.setattr(hand_strength_networks, name, stub)
     monkeypatch.setattr(hand_strength_networks, "HandStrengthTrainer", Learner)
-    monkeypatch.setattr(hand_strength_networks, "train", Learner)
+    monkeypatch.setattr(trainer, "train", Learner)
     monkeypatch.setattr(hand_strength_networks, "validation_match", lambda learner, _: learner)
 
 

@@ -459,7 +459,7 @@ def test_points_ratio_has_the_worked_interval():
         claims.points_ratio(match_result(("a", "b"), [(2, 0, 300, 0)]))
 
 
-def test_claims_table_numbers_notes_and_shows_verdicts():
+def test_claims_table_numbers_notes_and_shows_verdicts(monkeypatch):
     told = [
         claims.PaperClaim("first", ("simple", "random"), "60", 59.5, 60.5, note="Because."),
         claims.PaperClaim("second", ("simple", "random"), "> 50", 50, float("inf"), margin=0, note="Since."),
@@ -495,7 +495,8 @@ def test_claims_table_numbers_notes_and_shows_verdicts():
             "high": 2.0,
         },
     ]
-    assert claims.claims_table(told, rows).splitlines()[2:] == [
+    monkeypatch.setitem(claims.CLAIMS, "told", told)
+    assert claims.table_of("told", rows).splitlines()[2:] == [
         "| first | 60 | 70.00 (69.00 to 71.00) | 20,000 | ✗ differs (1) |",
         "| second | > 50 | 60.00 (55.00 to 65.00) | 40 | ✓ agrees |",
         "| third | ≈ 0 | +1.00 (+0.00 to +2.00) | 40 | ? undecided |",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from typing import Any
 
-from research.reproduce.tables import Row
+from research.reproduce.tables import Row, grouped
 
 _PAPER = tomllib.loads(Path(__file__).with_name("paper.toml").read_text(encoding="utf-8"))
 TABLE: dict[str, tuple[float, float, float, float]] = {
@@ -19,16 +19,9 @@ FIGURE_6 = _PAPER["figure_6"]
 FIGURE_7 = _PAPER["figure_7"]
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """A sentence about win rates: pairs of (better, worse) networks of Table 1, or of alike ones."""
-
-    text: str
-    pairs: Sequence[tuple[str, str]]
-    alike: bool = False
-
-
-COMPARISONS = [Comparison(**one) for one in _PAPER["comparisons"]]
+COMPARISONS: list[dict[str, Any]] = _PAPER["comparisons"]
+"""The ``text`` of a sentence about win rates and its ``pairs``: (better, worse) networks of Table 1, or
+``alike`` ones."""
 
 
 def with_paper(rows: Sequence[Row]) -> list[Row]:
@@ -39,10 +32,8 @@ def with_paper(rows: Sequence[Row]) -> list[Row]:
 
 def beside_ours(rows: Sequence[Row]) -> list[Row]:
     """Return what the networks of Table 1 win in the paper, here, and trained here (median and range)."""
-    ours: dict[str, list[float]] = {}
-    for row in rows:
-        if row["of"] == "truong2021/table-1":
-            ours.setdefault(row["network"], []).append(row["won"])
+    trained = grouped((row for row in rows if row["of"] == "truong2021/table-1"), "{network}")
+    ours = {name: [row["won"] for row in each] for name, each in trained.items()}
     theirs = [row for row in rows if row["of"] == "truong2021/authors-networks" and "won" in row]
     return [
         *(
