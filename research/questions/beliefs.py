@@ -11,7 +11,6 @@ There are three proper scores, and lower is better for each:
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any
@@ -24,14 +23,13 @@ from gin_env.game.cards import card_columns
 from gin_env.game.melds import deadwood
 from gin_env.observations.views import PlayerView
 from research.questions.one_step import positions, view_of
-from research.questions.whole_hands import Chains, WholeHands
+from research.questions.whole_hands import WholeHands
 from research.reproduce.experiment import Run, ratio_row
 from research.reproduce.tables import Row
 
 POSITIONS = 2000
 HANDS = 256
 SCORES = ("log_loss", "energy", "deadwood")
-SPEED_HANDS, SPEED_CHAINS = 8192, 64
 
 
 def measure_beliefs(
@@ -62,27 +60,7 @@ def measure_beliefs(
             for key, values in zip(SCORES, scores.T, strict=True):
                 row |= ratio_row(values, digits=4, name=key)
             rows.append(row | {"a_second": round(len(states) * len(drawn[0]) / seconds)})
-    return [*rows, _speed(views, run)]
-
-
-def _speed(views: Sequence[PlayerView], run: Run) -> Row:
-    """Return a row with the hands sampled per second, the median over positions.
-
-    Many hands are sampled for each position, and every step of a chain yields one.
-    """
-    belief = WholeHands("policy-1")
-    count = run.size(SPEED_HANDS, 128)
-    rates = []
-    for number, view in enumerate(views[:40]):
-        began = perf_counter()
-        chains = Chains(belief, view, SPEED_CHAINS, np.random.default_rng(number))
-        chains.next_worlds()
-        for _ in range(count // SPEED_CHAINS - 1):
-            chains.step()
-            chains.worlds()
-        rates.append(count / (perf_counter() - began))
-    row = {"opponent": None, "belief": "whole hands", "positions": len(rates), "hands": count}
-    return row | {"a_second": round(statistics.median(rates))}
+    return rows
 
 
 def score(view: PlayerView, drawn: np.ndarray, true: int) -> tuple[float, float, float]:

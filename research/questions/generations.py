@@ -104,11 +104,9 @@ def measure_held_out(run: Run) -> list[Row]:
     return rows
 
 
-def _italic_if_unmet(rows: list[Row]) -> str:
+@Over
+def italic_if_unmet(rows: list[Row]) -> str:
+    """Return the mean of the seeds, in italics if the bot never met the opponent."""
     text, opponent = cell_text("{won:each .1f}", rows), rows[0]["opponent"]
     met = ALIKE.get(opponent, opponent)
     return text if met in POOL and f"`{met}`" not in rows[0]["left_out"] else f"*{text}*"
-
-
-italic_if_unmet = Over(_italic_if_unmet)
-"""A cell with the mean of the seeds, in italics if the bot never met the opponent."""

@@ -59,7 +59,7 @@ def measure_small_decks(run: Run, cards: int, bots: Sequence[str] = ()) -> list[
         reached = reachable(tree, strategy)
         learned = bot_vector(tree, train_learner(run, bot, rules), 1, reached)
         row["ppo"] = value_against(tree, strategy, learned)
-        found = bot_vector(tree, search_response(run, bot), 1, reached)
+        found = bot_vector(tree, BestResponseBot(bot, run.size(SAMPLES, 2)), 1, reached)
         row["search"] = value_against(tree, strategy, found)
         local = local_best_response(tree, strategy, afterwards)
         row["local"] = value_against(tree, strategy, local)
@@ -98,11 +98,6 @@ def train_learner(run: Run, bot: str, rules: Rules) -> Agent:
     )  # fmt: skip
     learner, _ = learner_variants.learn(Learner, settings)
     return named(CandidatePolicyBot(learner.network.eval()), f"learner against {bot}")
-
-
-def search_response(run: Run, bot: str) -> Agent:
-    """Return the search that knows one bot."""
-    return BestResponseBot(bot, run.size(SAMPLES, 2))
 
 
 def with_shares(rows: Sequence[Row]) -> list[Row]:

@@ -66,7 +66,7 @@ def test_exact_value_of_a_row_is_the_exploitability_of_its_bot(tree, tmp_path, m
     monkeypatch.setattr(small_decks, "REPEATS", 1)
     monkeypatch.setattr(agents, "quick_names", lambda: ["random", "late-knock", "late-knock"])
     monkeypatch.setattr(small_decks, "train_learner", lambda run, bot, cards: agents.make("simple"))
-    monkeypatch.setattr(small_decks, "search_response", lambda run, bot: agents.make("simple"))
+    monkeypatch.setattr(small_decks, "BestResponseBot", lambda bot, samples: agents.make("simple"))
     strategy = bot_vector(tree, agents.make("late-knock"))
     for row in small_decks.measure_small_decks(Run(0, True, tmp_path), 8):
         assert row["exact"] == pytest.approx(exploitability(tree, strategy))
