@@ -213,7 +213,7 @@ def commit() -> str | None:
         return None
 
 
-CODE = ("gin_env", "research", "benchmarks", ":(exclude)research/results")
+CODE = ("gin_env", "research", "benchmarks", "examples", ":(exclude)research/results")
 """The code on which a result depends, as paths for Git."""
 
 

@@ -53,7 +53,7 @@ def rows_of(metric: str, ahead: dict[str, np.ndarray], error: float = 0.001) -> 
 
 @pytest.mark.parametrize("metric", ["drift_area", "top_cards"])
 def test_sentence_agrees_if_it_holds_in_most_of_its_turns(metric):
-    sentence = {"metric": metric, "turns": (3, 7), "pairs": [("cnn", "bayes"), ("cnn", "network")]}
+    sentence = authors.Sentence(6, "", metric, (3, 7), [("cnn", "bayes"), ("cnn", "network")])
     values = {
         "network": np.full(9, 5.0),
         "bayes": np.full(9, 4.0),
@@ -70,7 +70,7 @@ def test_sentence_agrees_if_it_holds_in_most_of_its_turns(metric):
 
 
 def test_nearly_even_allows_a_twentieth():
-    sentence = {"metric": "drift_area", "turns": (1, 3), "pairs": [("network", "bayes")], "even": True}
+    sentence = authors.Sentence(2, "", "drift_area", (1, 3), [("network", "bayes")], even=True)
     values = {"network": np.array([10.4, 10.6, 10.3]), "bayes": np.full(3, 10.0), "cnn": np.full(3, 10.0)}
     assert authors.by_turn(sentence, rows_of("drift_area", values), SCORING) == (2, 1, 3)
 

@@ -153,14 +153,16 @@ def test_figure_4_has_the_logged_losses_of_every_network(tmp_path):
         with (tmp_path / "results" / f"{name}.csv").open("w", newline="") as file:
             csv.writer(file).writerows([["", *header], *lines])
     for source in authors.SOURCES.values():
-        if training := source.get("training"):
-            (tmp_path / training).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / training).write_text("loss: 8.1 - val_loss: 9.2\nloss: 5.1 - val_loss: 7.257 - lr")
+        if source.training:
+            (tmp_path / source.training).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / source.training).write_text(
+                "loss: 8.1 - val_loss: 9.2\nloss: 5.1 - val_loss: 7.257 - lr"
+            )
     run = Run(0, False, tmp_path / "work", authors=tmp_path)
     rows = {row["network"]: row for row in authors_networks.measure_losses(run)}
     assert set(rows) == set(TABLE)
     assert {name for name, row in rows.items() if row.get("folder_loss") == 7.26} == {
-        name for name, source in authors.SOURCES.items() if "training" in source
+        name for name, source in authors.SOURCES.items() if source.training
     }
     mlp = rows["mlp-random-16"]
     assert [mlp[key][-1] for key in ("after", "train_losses", "validation_losses")] == [96, 2496, 2596]

@@ -80,6 +80,8 @@ def test_unvisited_stage_uses_the_other_stage():
     )
     assert mapped[7, 10, 40:43] == pytest.approx([0.2, 0.2 * 5.5 / 10.5 + 0.6 * 5 / 10.5, -1])
     assert mapped[7, 20, 40:43] == pytest.approx([0.6, 0.6, -1])
+    with pytest.raises(ValueError, match="only a table of the abstraction 'paper' has stages"):
+        stages.interpolate(packaged_table("plus"), "linear")
 
 
 # --- Training -----------------------------------------------------------------------------------------

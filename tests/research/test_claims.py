@@ -31,6 +31,7 @@ from research.papers.truong2021.hand_strength_claims import (
     shape_of,
 )
 from research.papers.truong2021.hand_strength_figures import SCORES
+from research.papers.truong2021.paper import Comparison
 from research.reproduce.experiment import Run
 from research.reproduce.pages import PAGES
 from research.reproduce.verdicts import MARGIN, Claim, margin_for
@@ -238,7 +239,7 @@ def test_kinds_of_networks_are_compared_by_a_rank_test(leads, alike, verdict):
     for (better, worse), lead in zip(pairs, leads, strict=True):
         won |= {better: (np.arange(10) + lead).tolist(), worse: list(range(10))}
     medians = ", ".join(f"{4.5 + lead:.1f} / 4.5" for lead in leads)
-    assert compare(pairs, alike, won) == (medians, verdict)
+    assert compare(Comparison("a sentence", pairs, alike), won) == (medians, verdict)
 
 
 def test_rows_of_table_1_are_compared_with_prediction_intervals():

@@ -190,12 +190,12 @@ def test_networks_learn_with_the_data_set_and_seed_of_their_rows(tmp_path, monke
 
 def test_each_training_has_its_own_file_and_paper_row():
     trainings = [
-        authors_networks.TRAINING | fields
+        authors_networks.Training(**fields)
         for name in ("truong2021/authors-features", "truong2021/authors-features-more")
         for fields in find(name).measure.keywords["trainings"]
     ]
-    assert len({authors_networks.label_of(training) for training in trainings}) == len(trainings)
-    networks = {training["network"] for training in trainings}
+    assert len({training.label for training in trainings}) == len(trainings)
+    networks = {training.network for training in trainings}
     assert networks == set(TABLE) - {"dual-inception-16-random-16-augmented"}
 
 

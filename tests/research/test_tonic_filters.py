@@ -95,3 +95,8 @@ def test_every_filter_order_is_a_variant():
     orders = [filters for filters, one_by_one in VARIANTS.values() if one_by_one]
     assert len(orders) == len(set(orders)) == 6
     assert all(sorted(order) == sorted(ALL) for order in orders)
+
+
+def test_tonic_options_conflict_with_chosen_filters():
+    with pytest.raises(ValueError, match="break_pairs and filtered_fallback are not for"):
+        FilteredTonicBot(ALL, False, break_pairs=True)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from statistics import NormalDist
@@ -101,11 +101,23 @@ class RawCnn(Memoryless):
 # --- The comparison --------------------------------------------------------------------------------------
 
 
-Sentence = dict[str, Any]
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence of the paper about a figure: which estimators are ahead of which, in some turns.
+
+    `pairs` are (better, worse) of ``network``, ``bayes`` and ``cnn``; with `even` they are nearly even.
+    """
+
+    figure: int
+    text: str
+    metric: str
+    turns: Sequence[int]
+    pairs: Sequence[Sequence[str]]
+    even: bool = False
+
+
 _DATA = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8"))
-SENTENCES: list[Sentence] = _DATA["sentences"]
-"""Sentences of the paper: ``figure``, ``text``, ``metric``, first and last of the ``turns``, and ``pairs`` of
-(better, worse) ``network``, ``bayes`` and ``cnn``, which with ``even`` are nearly even."""
+SENTENCES = tuple(Sentence(**one) for one in _DATA["sentences"])
 SCORINGS: dict[str, dict[str, str]] = _DATA["scorings"]
 """Title -> names of the estimators to compare, by ``network``, ``bayes`` and ``cnn``."""
 THEIR_SCORING, *_, OUR_SCORING = SCORINGS
@@ -268,12 +280,12 @@ def leads(rows: Sequence[Row], scoring: str, metric: str, one: str, other: str) 
 def by_turn(sentence: Sentence, rows: Sequence[Row], scoring: str) -> tuple[int, int, int]:
     """Return in how many turns a sentence holds, in how many it is contradicted, and the number of turns."""
     holds, fails = [], []
-    for better, worse in sentence["pairs"]:
-        least, most, scale = leads(rows, scoring, sentence["metric"], better, worse)
+    for better, worse in sentence.pairs:
+        least, most, scale = leads(rows, scoring, sentence.metric, better, worse)
         margin = EVEN * scale
-        holds.append((most < margin) & (least > -margin) if sentence.get("even") else most < 0)
-        fails.append((least > margin) | (most < -margin) if sentence.get("even") else least > 0)
-    inside = slice(sentence["turns"][0] - 1, sentence["turns"][1])
+        holds.append((most < margin) & (least > -margin) if sentence.even else most < 0)
+        fails.append((least > margin) | (most < -margin) if sentence.even else least > 0)
+    inside = slice(sentence.turns[0] - 1, sentence.turns[1])
     held, failed = np.all(holds, axis=0)[inside], np.any(fails, axis=0)[inside]
     return int(held.sum()), int(failed.sum()), len(held)
 
@@ -299,9 +311,7 @@ def strip(rows: Sequence[Row], scoring: str, metric: str) -> str:
 def verdicts_table(rows: Sequence[Row]) -> str:
     """Return the tables of the verdicts on all sentences by scoring, and of the leaders by turn."""
     found = [row for row in rows if row["of"] == "differences"]
-    lines = [
-        [one["figure"], one["text"], *(verdict(one, found, title) for title in SCORINGS)] for one in SENTENCES
-    ]
+    lines = [[one.figure, one.text, *(verdict(one, found, title) for title in SCORINGS)] for one in SENTENCES]
     leaders = [
         [figure, metric.replace("_", " "), f"`{strip(found, THEIR_SCORING, metric)}`"]
         for figure, metric in enumerate(SCORED, 2)

@@ -35,6 +35,8 @@ def stage_weights(mapping: str) -> np.ndarray:
 
     The result is float64 (DEALT_COUNTS, STAGES).
     """
+    if mapping not in MAPPINGS:
+        raise ValueError(f"unknown stages {mapping!r}; choose from {', '.join(MAPPINGS)}")
     cards: np.ndarray = np.arange(FIRST_DEALT, FIRST_DEALT + DEALT_COUNTS)
     if mapping == "hard":
         return np.eye(STAGES)[np.searchsorted(LAST_DEALT, cards)]
@@ -45,7 +47,15 @@ def stage_weights(mapping: str) -> np.ndarray:
 
 
 def interpolate(table: StrategyTable, mapping: str) -> StrategyTable:
-    """Return a table of the abstraction ``"dealt"`` made from one of ``"paper"`` by one of `MAPPINGS`."""
+    """Return a table of the abstraction ``"dealt"`` made from one of ``"paper"`` by one of `MAPPINGS`.
+
+    Raises ValueError for a table of another abstraction and for an unknown mapping.
+    """
+    if table.metadata["abstraction"] != "paper":
+        raise ValueError(
+            "only a table of the abstraction 'paper' has stages to map, "
+            f"not {table.metadata['abstraction']!r}"
+        )
     weights = stage_weights(mapping)
     first_draw, first_knock = paper_sets.FIRST_DRAW_SETS[0], paper_sets.FIRST_KNOCK_SETS[0]
     discards = table.strategy[:first_draw].reshape(52, STAGES, -1)

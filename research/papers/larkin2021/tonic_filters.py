@@ -59,11 +59,13 @@ class FilteredTonicBot(TonicBot):
     filters : names from `FILTERS`, in the order in which they are applied.
     one_by_one : if True, a filter that would remove all remaining cards is skipped. If False, as in Tonic,
         every filter is applied, and all unmelded cards are candidates if none is left.
-    parameters : parameters of `TonicBot`; `break_pairs` and `filtered_fallback` do nothing here.
+    parameters : parameters of `TonicBot`, except `break_pairs` and `filtered_fallback`.
     """
 
     def __init__(self, filters: Sequence[str], one_by_one: bool, **parameters: Any) -> None:
         super().__init__(**parameters)
+        if self._parameters["break_pairs"] or self._parameters["filtered_fallback"]:
+            raise ValueError("break_pairs and filtered_fallback are not for a Tonic with chosen filters")
         self._filters = np.array([FILTERS[name] for name in filters], np.int64)
         self._one_by_one = one_by_one
 

@@ -25,10 +25,20 @@ MACRO_COLUMNS = [2, 1, 0, 3]
 """Indices of our macro-features (deadwood, sets, runs, hits) in the authors' (runs, sets, deadwood, hits)."""
 
 
+@dataclass(frozen=True)
+class Source:
+    """Files of the repository with a network of Table 1 and the games that it played."""
+
+    architecture: str
+    checkpoint: str
+    games: str = ""
+    """File with the number of games that it won; empty if there is none."""
+    training: str = ""
+    """File with the output of its training; empty if there is none."""
+
+
 _FILES = tomllib.loads(Path(__file__).with_name("authors.toml").read_text(encoding="utf-8"))
-SOURCES: dict[str, dict[str, str]] = _FILES["sources"]
-"""Network of Table 1 -> its architecture and checkpoint and, where there are such files, ``games`` with the
-number of games that it won and ``training`` with the output of its training."""
+SOURCES = {name: Source(**one) for name, one in _FILES["sources"].items()}
 LOSSES: dict[str, str] = _FILES["losses"]
 """Network of Table 1 -> file in ``results`` and end of the columns with its losses by epoch."""
 SAMPLE = "data/Random256Val-sample.csv"

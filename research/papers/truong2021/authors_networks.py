@@ -9,6 +9,7 @@ off on the opponent's knock. `research.papers.truong2021.authors_files` reads th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -67,10 +68,9 @@ def network(row: Row) -> str:
 def convert(run: Run, name: str) -> Path:
     """Write one of the authors' networks in our file format to the run's folder and return its path."""
     source, folder = SOURCES[name], run.checkout(authors_files.REPOSITORY_002, SAMPLE)
-    architecture, tensors = source["architecture"], read_checkpoint(folder / source["checkpoint"])
+    network = authors_files.authors_network(source.architecture, read_checkpoint(folder / source.checkpoint))
     path = run.folder / f"{name}.safetensors"
-    network = authors_files.authors_network(architecture, tensors)
-    FORMAT.write(path, network, {"architecture": architecture, **FEATURES})
+    FORMAT.write(path, network, {"architecture": source.architecture, **FEATURES})
     return path
 
 
@@ -106,8 +106,7 @@ def measure(run: Run, steps: Sequence[Sequence[Any]]) -> list[Row]:
         row |= unmelded_row(run, path, label)
         train, validation = logged_losses(folder / "results", LOSSES[name])
         row |= {"train_loss": train[-1], "validation_loss": validation[-1], "epochs": len(train)}
-        games = source.get("games")
-        row["logged"] = list(authors_files.logged_games(folder / games)) if games else None
+        row["logged"] = list(authors_files.logged_games(folder / source.games)) if source.games else None
         rows.append(row | errors(find_network(path)[0], sample, sample.macro))
     packaged, _ = find_network("dual-inception-random-256")
     rows.append({"of": "networks", "network": "ours"} | errors(packaged, sample, features["any-meld"]))
@@ -200,7 +199,7 @@ def measure_losses(run: Run) -> list[Row]:
         row: Row = {"network": name, "after": list(MEASURED)}
         for key, each in zip(("train_losses", "validation_losses"), losses, strict=True):
             row[key] = [round(each[epoch - 1], 2) for epoch in MEASURED]
-        if training := SOURCES.get(name, {}).get("training"):
+        if name in SOURCES and (training := SOURCES[name].training):
             row["folder_loss"] = round(authors_files.last_loss(folder / training), 2)
         rows.append(row)
     return rows
@@ -220,34 +219,42 @@ FEW = 300_000
 FITTED = {"random-256": "random-256-fitted"}
 
 
-TRAINING: dict[str, Any] = {"observations": FEW, "epochs": 96, "measured": (3, 32, 64), "seed": 0}
-"""A training where nothing else is declared. The network plays after the `measured` epochs and the last; the
-learning rate falls after 32 and 64. The seed is relative to the run's."""
+@dataclass(frozen=True)
+class Training:
+    """A training run of the paper's schedule, which can end before its last epoch."""
 
+    network: str
+    observations: int = FEW
+    epochs: int = 96
+    measured: Sequence[int] = (3, 32, 64)
+    """Epochs after which the network plays, as after the last; the learning rate falls after 32 and 64."""
+    seed: int = 0
+    """Seed of the network, relative to the run's."""
 
-def label_of(training: Mapping[str, Any]) -> str:
-    """Return the name of a training in files and bots."""
-    size = "" if training["observations"] == FEW else f"-{training['observations']}"
-    return f"{training['network']}{size}" + (f"-seed-{training['seed']}" if training["seed"] else "")
+    @property
+    def label(self) -> str:
+        """The training's name in files and bots."""
+        size = "" if self.observations == FEW else f"-{self.observations}"
+        return f"{self.network}{size}" + (f"-seed-{self.seed}" if self.seed else "")
 
 
 def measure_trainings(run: Run, trainings: Sequence[Mapping[str, Any]]) -> list[Row]:
     """Measure the error of each network and the games that it wins during the paper's schedule.
 
-    `trainings` are the ``network`` of each, and where it differs from `TRAINING`.
+    `trainings` are the fields of each `Training`.
     """
     rows = []
-    for training in [TRAINING | one for one in run.some(trainings, 1)]:
-        recipe = recipes.find_recipe(training["network"])
+    for training in [Training(**one) for one in run.some(trainings, 1)]:
+        recipe = recipes.find_recipe(training.network)
         data_name = FITTED.get(recipe.data_set, recipe.data_set)
-        states = data_set(run, data_name, recipe.stages, training["observations"], ESTIMATOR)
-        seed = run.seed + training["seed"]
+        states = data_set(run, data_name, recipe.stages, training.observations, ESTIMATOR)
+        seed = run.seed + training.seed
         features = {"augmented": recipe.augmented, "hits": FEATURES["hits"], "scored_deadwood": True}
         settings = settings_of(run, recipe.architecture, "paper", seed=seed, **features)
-        about: Row = {"network": training["network"], "data_set": data_name, "seed": seed}
-        about["observations"] = run.size(training["observations"], 500)
-        label, last = label_of(training), min(training["epochs"], settings.schedule.epochs)
-        measured = [*(epoch for epoch in training["measured"] if epoch < last), last]
+        about: Row = {"network": training.network, "data_set": data_name, "seed": seed}
+        about["observations"] = run.size(training.observations, 500)
+        label, last = training.label, min(training.epochs, settings.schedule.epochs)
+        measured = [*(epoch for epoch in training.measured if epoch < last), last]
         for epoch, path in networks_by_epoch(run, label, states, settings, measured):
             title = f"{label} by the paper's schedule, after epoch {epoch}"
             row = network_row(play_network(run, path, title), **about, epoch=epoch)

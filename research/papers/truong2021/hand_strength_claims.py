@@ -17,7 +17,7 @@ import numpy as np
 from scipy import stats
 
 from research.papers.truong2021.hand_strength_figures import SCORES
-from research.papers.truong2021.paper import COMPARISONS, TABLE
+from research.papers.truong2021.paper import COMPARISONS, TABLE, Comparison
 from research.reproduce.tables import Row, grouped, interval, markdown
 from research.reproduce.verdicts import MARGIN, OURS, Claim, marked
 
@@ -34,8 +34,6 @@ NINETY_TO_95 = 1.96 / 1.645
 """Factor from the half width of a 90 % interval to that of a 95 % interval."""
 
 
-Pairs = Sequence[tuple[str, str]]
-"""Networks of Table 1 that a sentence compares."""
 Line = tuple[str, str, str, str]
 """Claim, its figure, ours, verdict."""
 
@@ -45,18 +43,18 @@ def agrees(right: bool) -> str:
     return "agrees" if right else "differs"
 
 
-def compare(pairs: Pairs, alike: bool, won: dict[str, list[float]]) -> tuple[str, str]:
+def compare(comparison: Comparison, won: dict[str, list[float]]) -> tuple[str, str]:
     """Return (medians as text, verdict) of a comparison; `won` has the win rates of each kind's networks."""
     texts, right, wrong = [], 0, 0
-    for better, worse in pairs:
+    for better, worse in comparison.pairs:
         texts.append(f"{median(won[better]):.1f} / {median(won[worse]):.1f}")
         if stats.mannwhitneyu(won[better], won[worse]).pvalue < SIGNIFICANT:
             right += median(won[better]) > median(won[worse])
             wrong += median(won[better]) < median(won[worse])
-    if alike:
+    if comparison.alike:
         verdict = agrees(not right and not wrong)
     else:
-        verdict = "differs" if wrong else "agrees" if right == len(pairs) else "undecided"
+        verdict = "differs" if wrong else "agrees" if right == len(comparison.pairs) else "undecided"
     return ", ".join(texts), verdict
 
 
@@ -80,9 +78,9 @@ def claims_table(rows: Sequence[Row]) -> str:
         theirs.append(convergence(losses_of_authors))
     lines: list[Line] = []
     for one in COMPARISONS:
-        if all(name in won for pair in one["pairs"] for name in pair):
-            figures = ", ".join(f"{TABLE[better][2]} / {TABLE[worse][2]}" for better, worse in one["pairs"])
-            lines.append((one["text"], figures, *compare(one["pairs"], one.get("alike", False), won)))
+        if all(name in won for pair in one.pairs for name in pair):
+            figures = ", ".join(f"{TABLE[better][2]} / {TABLE[worse][2]}" for better, worse in one.pairs)
+            lines.append((one.text, figures, *compare(one, won)))
     if set(TABLE) <= set(won):
         lines += [mse_and_games(won, losses), predicted(won)]
     for row in parts["truong2021/figure-5"]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from research.reproduce.tables import Row, grouped
 
@@ -19,9 +19,16 @@ FIGURE_6 = _PAPER["figure_6"]
 FIGURE_7 = _PAPER["figure_7"]
 
 
-COMPARISONS: list[dict[str, Any]] = _PAPER["comparisons"]
-"""The ``text`` of a sentence about win rates and its ``pairs``: (better, worse) networks of Table 1, or
-``alike`` ones."""
+@dataclass(frozen=True)
+class Comparison:
+    """A sentence about win rates: pairs of (better, worse) networks of Table 1, or of alike ones."""
+
+    text: str
+    pairs: Sequence[tuple[str, str]]
+    alike: bool = False
+
+
+COMPARISONS = [Comparison(**one) for one in _PAPER["comparisons"]]
 
 
 def with_paper(rows: Sequence[Row]) -> list[Row]:
