@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gin_env.matches.benchmark import benchmark, checksum_of, entry
+from research.commands import leaderboard
 from research.commands.leaderboard import ENTRIES, _places, page_table, read_entry, replay_part
 
 
@@ -78,6 +79,16 @@ def test_agent_that_decides_differently_is_refused(good):
 def test_stored_entries_are_consistent_and_on_the_page():
     entries = sorted(map(read_entry, ENTRIES.glob("*.json")), key=lambda each: -each["score"])
     assert page_table(entries) in (ENTRIES.parent / "docs" / "leaderboard.md").read_text()
+
+
+def test_picture_shows_the_interval_of_the_score(monkeypatch, tmp_path):
+    drawn = []
+    monkeypatch.setattr(leaderboard, "save_figure", lambda figure, *_, **origin: drawn.append(figure))
+    one = {"agent": "a", "protocol": "gin-100/1", "microseconds": 20.0, "score": 60.0, "half_width": 1.5}
+    leaderboard.draw([one, one | {"agent": "b", "microseconds": 3.0, "score": 50.0}], tmp_path / "a.png")
+    _, _, [bars] = drawn[0].axes[0].containers[0]
+    ends = [[[20, 58.5], [20, 61.5]], [[3, 48.5], [3, 51.5]]]
+    assert np.allclose([line.tolist() for line in bars.get_segments()], ends)
 
 
 def test_labels_of_the_picture_avoid_moved_labels():

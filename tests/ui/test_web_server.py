@@ -11,7 +11,6 @@ import shutil
 import socket
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -843,8 +842,14 @@ def test_many_reviews_of_links_leave_threads_for_a_table(monkeypatch):
     assert set(asyncio.run(all_at_once())) == {200}
 
 
+def test_files_are_sent_byte_for_byte():
+    served = {f"/{file.name}": file for file in STATIC.iterdir() if file.suffix != ".html"}
+    for path, file in (served | {"/": STATIC / "index.html", "/board": STATIC / "board.html"}).items():
+        assert client().get(path).content == file.read_bytes()
+
+
 def test_static_files_have_no_inline_script_or_style():
-    texts = [file.read_text() for file in Path(STATIC).glob("*.html")]
+    texts = [file.read_text() for file in STATIC.glob("*.html")]
     assert texts
     for text in texts:
         assert not re.search(r"<script(?![^>]*src=)|<style| style=| on\w+=", text)
