@@ -18,6 +18,7 @@ import numpy as np
 import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
+from torch.profiler import ProfilerActivity, profile
 
 from benchmarks.learning_scale import warm_up
 from gin_env import agents
@@ -39,6 +40,10 @@ EXAMPLES = ((1, 1024), (2, 1024), (2, 2048))
 """Numbers of workers and of games of examples/ppo.py; the minibatches grow with the games."""
 UPDATES = 4
 """Number of updates in a measurement."""
+PRODUCTS = ("aten::mm", "aten::addmm", "aten::baddbmm")
+"""PyTorch's operations that multiply matrices."""
+LARGE = 1024
+"""Rows and columns of a matrix with which the processor multiplies as fast as it can."""
 Rates = dict[str, float]
 """Rates per second, by kind of work."""
 
@@ -147,6 +152,38 @@ def of_the_policy() -> Callable[[], Rates]:
     return repeated("decisions of policy-1", 50, len(view), partial(bot.act, view))
 
 
+def of_products() -> Callable[[], Rates]:
+    """Floating-point operations per second of a large matrix product, and of the learner's with one worker.
+
+    The learner's are divided by the time in these products, and by all time of the learner.
+    """
+    settings = PPOSettings(num_envs=1024, workers=1)
+    learner = Learner(settings)
+    warm_up(learner)
+    large = torch.randn(LARGE, LARGE, dtype=torch.bfloat16 if settings.bfloat16 else torch.float32)
+    limit = repeated("GFLOP of large matrix products", 20, 2 * LARGE**3, lambda: large @ large)
+
+    def learn() -> float:
+        begun = time.perf_counter()
+        learner.collect()
+        learner.update(1.0)
+        return time.perf_counter() - begun
+
+    def measure() -> Rates:
+        with profile(activities=[ProfilerActivity.CPU], with_flops=True) as profiler:
+            learn()
+        products = [each for each in profiler.key_averages() if each.key in PRODUCTS]
+        operations = sum(each.flops for each in products)
+        multiplying = sum(each.self_cpu_time_total for each in products) / 1e6
+        rates = limit() | {
+            "GFLOP of the learner's matrix products": operations / multiplying,
+            "GFLOP of the learner": operations / learn(),
+        }
+        return {name: rate / 1e9 for name, rate in rates.items()}
+
+    return measure
+
+
 def measure(folder: Path, num_rounds: int) -> list[dict[str, Any]]:
     """Return the median, slowest and fastest rate of each kind of work; the folder is for the runs."""
     torch.set_num_threads(1)
@@ -156,11 +193,12 @@ def measure(folder: Path, num_rounds: int) -> list[dict[str, Any]]:
             partial(launch, collect_and_learn, PPOSettings(num_envs=games), workers)
             for workers, games in EXAMPLES
         ),
-        partial(launch, learn_apart, PPOSettings(), 2),
+        partial(launch, learn_apart, PPOSettings(num_envs=1024), 2),
         of_stable_baselines(False, folder),
         of_stable_baselines(True, folder),
         of_candidates(),
         of_the_policy(),
+        of_products(),
     ]
     rounds = [
         {name: rate for measure in measures for name, rate in measure().items()} for _ in range(num_rounds)

@@ -2,7 +2,7 @@
 
     python examples/ppo.py --minutes 6 --run runs/first          # watch it learn
     python examples/ppo.py --minutes 60 --run runs/first --resume
-    python examples/ppo.py --workers 8 --num-envs 4096           # on eight cores
+    python examples/ppo.py --workers 8 --num-envs 8192           # on eight cores
     python examples/ppo.py --start policy --memory --run runs/m  # remember the earlier hands of a game
     torchrun --nnodes 2 ... -- examples/ppo.py --run runs/first  # on a cluster
     tensorboard --logdir runs/first                              # losses, win rates

@@ -68,7 +68,7 @@ class PPOSettings:
     workers: int = 2
     """Number of processes that share the games and the gradients; results are the same up to rounding."""
 
-    num_envs: int = 1024
+    num_envs: int = 2048
     """Number of games played at the same time."""
     num_steps: int = 64
     """Number of actions in each game between two updates."""

@@ -44,6 +44,7 @@ NO_EVALUATIONS = {
 """Arguments of each example for runs that are evaluated afterwards."""
 LONG = 10_000_000
 """Decisions from which on a training plays more games in parallel and learns once from each decision."""
+ARGUMENTS = ("--num-envs", "1024")
 LONG_ARGUMENTS = ("--num-envs", "4096", "--num-minibatches", "64", "--update-epochs", "1")
 
 
@@ -98,7 +99,7 @@ def measure_growth(run: Run, budgets: Sequence[int], opponents: Sequence[str]) -
     """Train examples/ppo.py with growing budgets, and play matches."""
     rows: list[Row] = []
     for budget in [2000] if run.quick else budgets:
-        changed = LONG_ARGUMENTS if budget >= LONG else ()
+        changed = LONG_ARGUMENTS if budget >= LONG else ARGUMENTS
         for seed in run.some(SEEDS):
             arguments = ["--total-timesteps", str(budget), "--seed", str(seed), "--workers", "2", *changed]
             policy, last = train(run, "ppo.py", f"{budget}-seed-{seed}", arguments)
@@ -128,7 +129,7 @@ def measure_variants(run: Run) -> list[Row]:
     ):
         decisions = run.size(VARIANT_DECISIONS, 20_000)
         run.say(f"training: {variant}, seed {seed}")
-        settings = PPOSettings(seed=seed, total_timesteps=decisions, past_share=0.0, workers=1)
+        settings = PPOSettings(seed=seed, total_timesteps=decisions, past_share=0.0, workers=1, num_envs=1024)
         learned, decisions = learner_variants.learn(learner, settings)
         bot = learner_variants.VariantBot(learned, f"{variant}, seed {seed}")
         for opponent in run.some(OPPONENTS):
