@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 from hand_endings import ALSO_LOOSE, LOOSE, NO_DEADWOOD, THREE_RUNS
 from hands_in_words import deck_of, ids
 from reference_data import DATA
-from test_aec import dict_observation_is_meant
 from v4_replay import replays
 
 from gin_env.envs import gin_rummy_v4
 from gin_env.envs.gin_rummy_v4 import NUM_ACTIONS, V4_ID, describe
 from gin_env.game.actions import IllegalActionError
-
-with warnings.catch_warnings():  # PettingZoo 1.27's own tests still use its deprecated imports
-    warnings.simplefilter("ignore", DeprecationWarning)
-    from pettingzoo.test import api_test, seed_test
 
 PLAYERS = ["player_0", "player_1"]
 NUMBER = {describe(action): action for action in range(NUM_ACTIONS)}
@@ -282,20 +275,7 @@ def test_returned_arrays_are_copies():
     assert plane(env, "player_0", 0) == set(ids(f"{LOOSE} QS"))
 
 
-# --- PettingZoo, errors, pictures ---------------------------------------------------------------------
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize("make", [gin_rummy_v4.raw_env, gin_rummy_v4.env])
-@pytest.mark.parametrize("keywords", [{}, {"opponents_hand_visible": True, "layoffs": True}])
-class TestPettingZoo:
-    pytestmark = dict_observation_is_meant
-
-    def test_api(self, make, keywords):
-        api_test(make(**keywords), num_cycles=300)
-
-    def test_seed(self, make, keywords):
-        seed_test(lambda: make(**keywords), num_cycles=200)
+# --- Errors and pictures ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
