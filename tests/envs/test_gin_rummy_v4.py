@@ -64,20 +64,6 @@ def test_recorded_games_of_the_old_release_are_equal():
     assert ends >= {("random", "dead hand"), ("random", "knock"), ("tidy", "knock"), ("patient", "gin")}
 
 
-def test_unseeded_reset_continues_the_seed():
-    env, other = gin_rummy_v4.raw_env(), gin_rummy_v4.raw_env()
-    env.reset(seed=3)
-    other.reset(seed=3)
-    first = env.observe("player_0")["observation"]
-    for table in (env, other):
-        table.reset()
-    second = env.observe("player_0")["observation"]
-    assert not np.array_equal(first, second)
-    assert np.array_equal(second, other.observe("player_0")["observation"])
-    env.reset(seed=3)
-    assert np.array_equal(first, env.observe("player_0")["observation"])
-
-
 def test_cards_are_in_the_order_of_the_old_release():
     discards_of = {6: "AS", 18: "KS", 19: "AH", 32: "AD", 57: "KC"}
     assert {action: describe(action).removeprefix("discard ") for action in discards_of} == discards_of
@@ -158,18 +144,6 @@ def until_two_cards_are_left(env) -> None:
         env.step(6 + int(V4_ID[drawn]))
 
 
-def test_two_stock_cards_allow_pick_up_or_dead_hand():
-    env = dealt(LOOSE, ALSO_LOOSE, "QC")
-    until_two_cards_are_left(env)
-    assert len(plane(env, "player_0", 1) | plane(env, "player_0", 2)) == 30
-    assert legal(env) == {"pick up", "declare the hand dead"}
-    do(env, "pick up")
-    env.step(min(NUMBER[words] for words in legal(env)))
-    assert legal(env) == {"pick up", "declare the hand dead"}
-    do(env, "declare the hand dead")
-    assert legal(env) == {"score player_0"}
-
-
 def test_dead_hand_costs_both_their_deadwood():
     env = dealt(LOOSE, ALSO_LOOSE, "QC", layoffs=True)
     until_two_cards_are_left(env)
@@ -204,22 +178,6 @@ def test_planes_follow_the_cards():
         everywhere = [card for number in range(5) for card in plane(env, agent, number)]
         assert sorted(everywhere) == list(range(52))
     assert set(ids(THREE_RUNS)) - set(ids("KD")) <= plane(env, "player_0", 4)
-
-
-def test_picking_up_uncovers_the_previous_discard():
-    env = dealt(LOOSE, ALSO_LOOSE, "QS", "4C")
-    do(env, "discard QS", "draw", "discard 4C", "pick up")
-    assert plane(env, "player_0", 1) == set(ids("QS"))
-    assert plane(env, "player_0", 2) == set()
-
-
-def test_knock_card_is_hidden():
-    env = dealt(LOOSE, THREE_RUNS, "4S", opponents_hand_visible=True)
-    do(env, "discard 4S", "pick up", "knock with KD")
-    assert plane(env, "player_0", 1) == set()
-    assert plane(env, "player_0", 3) == set(ids("4S"))
-    seen = set().union(*(plane(env, "player_0", number) for number in range(5)))
-    assert set(range(52)) - seen == set(ids("KD"))
 
 
 def test_waiting_player_sees_own_hand_without_mask():
