@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import warnings
 
-import gymnasium
 import numpy as np
 import pettingzoo
 import pytest
@@ -292,11 +291,6 @@ def test_state_holds_both_hands_the_pile_and_the_order_of_the_stock():
     small.games.state["public"]["scores"] = 25, 130
     assert np.flatnonzero(small.state()[208:260]).tolist() == sorted(small.games.deck(0)[11:])
     assert small.state()[262:].tolist() == [0.25, 1]
-
-
-def test_state_of_a_critic_needs_a_reset():
-    with pytest.raises(gymnasium.error.ResetNeeded):
-        gin_rummy_v0.raw_env().state()
 
 
 @pytest.mark.compiled

@@ -269,7 +269,7 @@ def test_numpy_integers_are_actions():
 
 def test_calls_before_reset_or_after_the_end_raise():
     env = gin_rummy_v4.raw_env(render_mode="ansi")
-    for call in (lambda: env.step(2), env.render, lambda: env.observe("player_0")):
+    for call in (lambda: env.step(2), env.render, lambda: env.observe("player_0"), env.get_state):
         with pytest.raises(ResetNeeded):
             call()
     env.reset(options={"deck": deck_of(THREE_RUNS, LOOSE, "QS"), "dealer": 1})
