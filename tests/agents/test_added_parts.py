@@ -7,19 +7,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from played_positions import played
 
-torch = pytest.importorskip("torch")
-
-from gin_env import agents  # noqa: E402
-from gin_env.agents.generations.bot import load_network  # noqa: E402
-from gin_env.agents.policies.candidate_network import DATA, PACKAGED, load_candidate_policy  # noqa: E402
-from gin_env.agents.policies.policy import PolicyBot, describe_training  # noqa: E402
-from gin_env.agents.policies.policy_networks import MlpActor, save_network  # noqa: E402
-from gin_env.matches.provenance import FOLDERS  # noqa: E402
-from gin_env.observations.observation import LAYOUT  # noqa: E402
-from gin_env.observations.parts import VECTORS, describe_parts, find_parts, place_columns  # noqa: E402
-from gin_env.support.tensor_files import NetworkFormat, TensorFileError  # noqa: E402
+from gin_env import agents
+from gin_env.agents.generations.bot import load_network
+from gin_env.agents.policies.candidate_network import DATA, PACKAGED, load_candidate_policy
+from gin_env.agents.policies.policy import PolicyBot, describe_training
+from gin_env.agents.policies.policy_networks import MlpActor, save_network
+from gin_env.matches.provenance import FOLDERS
+from gin_env.observations.observation import LAYOUT
+from gin_env.observations.parts import VECTORS, describe_parts, find_parts, place_columns
+from gin_env.support.tensor_files import NetworkFormat, TensorFileError
 
 GENERATION = FOLDERS["agents"] / "generations" / "data" / "generation.safetensors"
 SMALL = {"observation": [["turn", 1], ["hand", 52], ["upcard", 52]]}

@@ -5,9 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-
-pytest.importorskip("torch")
-
+from hands_in_words import action, ids, started
 from played_positions import SMALL
 from positions_of_hands import past_of, positions
 from state_invariants import status
@@ -18,7 +16,6 @@ from gin_env.agents.search.dealing import PAST, propose_worlds
 from gin_env.agents.search.small_networks import HandShapes, packaged_networks
 from gin_env.batch import Games
 from gin_env.estimators.public_history import known_cards
-from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD
 from gin_env.game.rules import Rules
 from gin_env.observations.views import PlayerView
 
@@ -63,30 +60,17 @@ def test_worlds_are_equal_to_the_last_byte():
         assert first.tobytes() == again.tobytes() != other.tobytes()
 
 
+def view_after(moves: str, drawn: str) -> PlayerView:
+    """Return the view of the dealer after these moves, with these draws of their own."""
+    hand, history = cards.parse("AC 2C 3C 7D 8D 9D JS QS 4H 9C"), [action(move) for move in moves.split()]
+    return PlayerView.from_history(
+        hand, cards.card_id("5H"), history, ids(drawn), rules=Rules(opening_offer=False)
+    )
+
+
 def test_cards_taken_and_discarded_again_are_never_hidden():
     """The player takes 5H, discards KS, draws, and discards 5H: only KS came from hidden cards."""
-    hand = cards.parse("AC 2C 3C 7D 8D 9D JS QS 4H 9C")
-    drawn = cards.card_id("TD")
-    later = cards.card_id("6S")
-    view = PlayerView.from_history(
-        hand,
-        cards.card_id("5H"),
-        [
-            DRAW_UPCARD,
-            cards.card_id("KS"),
-            DRAW_STOCK,
-            drawn,
-            DRAW_STOCK,
-            cards.card_id("5H"),
-            DRAW_STOCK,
-            later,
-        ],
-        [drawn, later],
-        player=0,
-        dealer=0,
-        rules=Rules(opening_offer=False),
-    )
-    past = past_of(view)
+    past = past_of(view_after("take KS draw TD draw 5H draw 6S", drawn="TD 6S"))
     assert past["discards"] == 1
     assert past["discard"][0] == cards.card_id("KS")
     assert past["draws_before"][0] == 0
@@ -98,15 +82,7 @@ def test_cards_taken_and_discarded_again_are_never_hidden():
 
 def test_every_discard_was_dealt_or_drawn_before():
     """In every world, cards discarded before the first draw from the stock were dealt."""
-    view = PlayerView.from_history(
-        cards.parse("AC 2C 3C 7D 8D 9D JS QS 4H 9C"),
-        cards.card_id("5H"),
-        [DRAW_UPCARD, cards.card_id("KS"), DRAW_STOCK, cards.card_id("TD"), DRAW_STOCK, cards.card_id("QC")],
-        [cards.card_id("TD")],
-        player=0,
-        dealer=0,
-        rules=Rules(opening_offer=False),
-    )
+    view = view_after("take KS draw TD draw QC", drawn="TD")
     held, stock = np.empty((3000, 11), np.int8), np.empty((3000, 29), np.int8)
     propose_worlds(past_of(view), 10, np.ones(52), np.uint64(4), held, stock)
     king, queen = (np.argwhere(held == cards.card_id(card))[:, 1] for card in ("KS", "QC"))
@@ -159,8 +135,8 @@ def test_worlds_come_from_four_times_as_many_by_their_shape():
 
 def test_hands_and_orders_of_the_stock_are_equally_common():
     """Of five unseen cards two are held and three in the stock: 60 worlds of a deck of eight."""
-    games = Games(1, Rules(ranks=4, suits=2, hand_size=2, knock_limit=2, stock_floor=0, opening_offer=False))
-    games.start(seed=1)
+    rules = Rules(ranks=4, suits=2, hand_size=2, knock_limit=2, stock_floor=0, opening_offer=False)
+    games = started(1, rules, seed=1)
     worlds = Belief("uniform").worlds(games.views(games.everyone), 12_000, np.random.default_rng(1))
     deals = zip(worlds["private"]["hand"].tolist(), worlds["hidden"]["deck"][:, 5:8].tolist(), strict=True)
     found = Counter((*hands, *stock) for hands, stock in deals)
@@ -194,15 +170,12 @@ def test_chances_are_those_up_to_the_target():
 
 
 def test_invalid_views_raise():
-    table = Games(2)
-    table.start(table.everyone, np.zeros(2, np.uint64), table.everyone.astype(np.uint64))
+    table = started(2, seed=0)
     with pytest.raises(ValueError, match="one view of a hand in progress"):
         belief.sample(table.views(table.everyone), 5, np.random.default_rng(1))
     with pytest.raises(ValueError, match="count"):
         belief.sample(table.views(np.array([0])), 0, np.random.default_rng(1))
-    over = Games(1)
-    over.start(over.everyone, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
-    view = over.views(over.everyone)
+    view = table.views(np.array([0]))
     view.array["public"]["phase"] = 4
     with pytest.raises(ValueError, match="one view of a hand in progress"):
         belief.sample(view, 5, np.random.default_rng(1))

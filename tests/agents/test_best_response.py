@@ -7,9 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-
-pytest.importorskip("torch")
-
+from hands_in_words import started
 from played_positions import view_of_world, views_of_policy
 
 from gin_env import agents, cards
@@ -57,8 +55,7 @@ def test_likelihood_counts_the_acts_that_the_bot_would_not_do():
     """A bot that takes everything and discards its lowest card has passed, then discarded its highest."""
     bot = BestResponseBot("simple", 16)
     bot.bot = TakesEverything()
-    games = Games(1, Rules(knock_limit=0))
-    games.start(games.everyone, np.full(1, 9, np.uint64), np.zeros(1, np.uint64))
+    games = started(1, Rules(knock_limit=0), seed=9)
     games.play(games.everyone, np.array([PASS]))
     chains = worlds_of(bot, games.views(games.everyone), np.random.default_rng(1))
     values = chains.log_likelihoods()
@@ -75,9 +72,8 @@ def test_likelihood_counts_the_acts_that_the_bot_would_not_do():
 
 def test_belief_prefers_worlds_in_which_the_bot_acts_so():
     """`random` passes by chance and `simple` only without a meld: its hand fits the upcard less often."""
-    games = Games(1)
     for game in range(50):
-        games.start(games.everyone, np.full(1, 9, np.uint64), np.full(1, game, np.uint64))
+        games = started(1, first=game, seed=9)
         games.play(games.everyone, np.array([PASS]))
         view = games.views(games.everyone)
         upcard = int(view.array["public"]["upcard"][0])
@@ -104,8 +100,7 @@ def test_worlds_are_weighted_by_a_power_of_the_estimators_odds():
         def estimate(self, view):
             return np.tile(odds / (1 + odds), (len(view), 1))
 
-    games = Games(1, TINY)
-    games.start(games.everyone, np.full(1, 9, np.uint64), np.zeros(1, np.uint64))
+    games = started(1, TINY, seed=9)
     player = int(games.to_move()[0])
     unseen = TINY.deck_mask & ~int(games.state["private"]["hand"][0, player])
     unseen &= ~int(games.state["public"]["pile"][0])

@@ -86,18 +86,21 @@ def test_each_branch_follows_its_rule(bot, params, table, expected):
     assert choices(table(), bot, **params) == {word.replace("_", " ") for word in words}
 
 
-@pytest.mark.parametrize(("turns", "knocks"), [(97, False), (98, False), (99, True)])
-def test_late_knock_knocks_in_the_last_possible_turn(turns, knocks):
+@pytest.mark.parametrize(
+    ("field", "value", "choice"),
+    [
+        ("turn", 97, "KS"),
+        ("turn", 98, "KS"),
+        ("turn", 99, "knock KS"),  # turns that are over; the rules allow 100
+        ("stock_left", 3, "KS"),
+        ("stock_left", 2, "knock KS"),  # the floor
+        ("stock_left", 1, "knock KS"),
+    ],
+)
+def test_late_knock_knocks_in_the_last_possible_turn(field, value, choice):
     table = holding(NEAR_GIN, "KS", "4D")
-    table.games.state["public"]["turn"][0] = turns  # over; the rules allow 100
-    assert choices(table, "late-knock") == {"knock KS" if knocks else "KS"}
-
-
-@pytest.mark.parametrize(("left", "knocks"), [(3, False), (2, True), (1, True)])
-def test_late_knock_knocks_when_the_stock_reaches_its_floor(left, knocks):
-    table = holding(NEAR_GIN, "KS", "4D")
-    table.games.state["public"]["stock_left"][0] = left
-    assert choices(table, "late-knock") == {"knock KS" if knocks else "KS"}
+    table.games.state["public"][field][0] = value
+    assert choices(table, "late-knock") == {choice}
 
 
 def test_card_just_taken_does_not_count_as_opponents_discard():

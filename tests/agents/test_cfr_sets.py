@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from bot_positions import facing, holding, later, mask, view_of
-from hands_in_words import ONE_GAME, Table, action_text
+from hands_in_words import Table, action_text, started
 
 from gin_env import cards
 from gin_env.agents.cfr import paper_sets, plus_sets, strategy
 from gin_env.agents.cfr.bot import CfrBot, CfrPlusBot, StrategyTable
 from gin_env.agents.cfr.strategy import Strategy
-from gin_env.batch import Games
 from gin_env.game.rules import Rules
 from gin_env.game.streams import mix
 
@@ -65,9 +64,7 @@ def test_cards_dealt_determine_stage_and_step(dealt, stage, step):
 
 
 def test_fewer_cards_than_a_full_deal_count_as_the_minimum():
-    games = Games(1, Rules(ranks=5, suits=2, hand_size=2))
-    games.start(ONE_GAME, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
-    public = games.state["public"][0]
+    public = started(1, Rules(ranks=5, suits=2, hand_size=2)).state["public"][0]
     assert paper_sets.cards_dealt(public) == 5
     assert paper_sets.dealt_step(public) == 0
 
@@ -283,24 +280,18 @@ def test_abstractions_are_selected_by_number():
     public, private = parts(table)
     hand, card = np.int64(private["hand"]), cards.card_id("KC")
     rest = np.int64(mask("5C 5H 5S 7D 8D 9D TC JC QC 2H"))
+    seen = public, private, 0
     for kind, stages in ((PAPER, 3), (DEALT, 31)):
-        assert strategy.discard_set_of(kind, public, private, 0, card) == paper_sets.discard_set(
-            public, hand, card, stages
-        )
-        assert strategy.knock_set_of(kind, public, private, 0, rest) == paper_sets.knock_set(
-            public, 2, stages
-        )
-    assert strategy.discard_set_of(PLUS, public, private, 0, card) == plus_sets.discard_set(
-        public, private, 0, card
-    )
-    assert strategy.knock_set_of(PLUS, public, private, 0, rest) == plus_sets.knock_set(
-        public, private, 0, rest
-    )
+        discard, knock = strategy.discard_set_of(kind, *seen, card), strategy.knock_set_of(kind, *seen, rest)
+        assert discard == paper_sets.discard_set(public, hand, card, stages)
+        assert knock == paper_sets.knock_set(public, 2, stages)
+    assert strategy.discard_set_of(PLUS, *seen, card) == plus_sets.discard_set(*seen, card)
+    assert strategy.knock_set_of(PLUS, *seen, rest) == plus_sets.knock_set(*seen, rest)
     public, private = parts(facing(DISCARDING, "6H"))
-    hand = np.int64(private["hand"])
-    assert strategy.draw_set_of(PAPER, public, private, 0) == paper_sets.draw_set(public, hand, 3)
-    assert strategy.draw_set_of(DEALT, public, private, 0) == paper_sets.draw_set(public, hand, 31)
-    assert strategy.draw_set_of(PLUS, public, private, 0) == plus_sets.draw_set(public, private, 0)
+    seen, hand = (public, private, 0), np.int64(private["hand"])
+    assert strategy.draw_set_of(PAPER, *seen) == paper_sets.draw_set(public, hand, 3)
+    assert strategy.draw_set_of(DEALT, *seen) == paper_sets.draw_set(public, hand, 31)
+    assert strategy.draw_set_of(PLUS, *seen) == plus_sets.draw_set(*seen)
 
 
 @pytest.mark.parametrize(

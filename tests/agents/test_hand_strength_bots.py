@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 from bot_positions import choices, holding
-from hands_in_words import ONE_GAME
+from hands_in_words import ONE_GAME, started
 
 from gin_env import agents, cards, estimators
 from gin_env.agents.hand_strength.bots import FORMAT, BalancedBot, OffensiveBot, choose_actions, load_network
 from gin_env.agents.hand_strength.features import HITS, hand_features
 from gin_env.agents.hand_strength.networks import CardMessages, HandStrength, build
-from gin_env.batch import Games
 from gin_env.estimators.risk import discard_risks
 
 
@@ -23,6 +24,13 @@ def network_of_zeros() -> HandStrength:
     return network
 
 
+def written(folder: Path, network: HandStrength, architecture: str = "mlp", **described: str) -> str:
+    """Write a network and return its path."""
+    described |= {"architecture": architecture, "data": {"estimator": "uniform"}}
+    FORMAT.write(folder / "network.safetensors", network, described)
+    return str(folder / "network.safetensors")
+
+
 @pytest.fixture(scope="module")
 def deadwood_network(tmp_path_factory) -> str:
     """Write a network whose value is 100 minus the deadwood, and return its path."""
@@ -31,19 +39,7 @@ def deadwood_network(tmp_path_factory) -> str:
         network.from_hand.weight[0, 52] = -1.0
         network.from_hand.bias[0] = 100
         network.output.weight[0, 0] = 1.0
-    path = tmp_path_factory.mktemp("network") / "deadwood.safetensors"
-    FORMAT.write(path, network, {"architecture": "mlp", "data": {"estimator": "uniform"}})
-    return str(path)
-
-
-@pytest.fixture(scope="module")
-def random_network(tmp_path_factory) -> str:
-    """Write an untrained network and return its path."""
-    path = tmp_path_factory.mktemp("network") / "random.safetensors"
-    FORMAT.write(
-        path, build("dual-inception"), {"architecture": "dual-inception", "data": {"estimator": "uniform"}}
-    )
-    return str(path)
+    return written(tmp_path_factory.mktemp("network"), network)
 
 
 def test_seed_determines_the_weights_and_nothing_else():
@@ -90,9 +86,7 @@ def test_offensive_counts_hits_as_its_network_was_trained(tmp_path):
     hands = np.array([cards.parse("5C 6C 7C 7D 8D 9D TH QC 2H 3S")], np.uint64)
     found = {}
     for hits in HITS:
-        described = {"architecture": "mlp", "data": {"estimator": "uniform"}, "hits": hits}
-        FORMAT.write(tmp_path / f"{hits}.safetensors", network, described)
-        bot = OffensiveBot(str(tmp_path / f"{hits}.safetensors"))
+        bot = OffensiveBot(written(tmp_path, network, hits=hits))
         found[hits] = bot.hand_values(np.zeros((1, 52), np.float32), np.array([0]), hands).tolist()
         assert found[hits] == hand_features(hands, hits)[1][:, 3].tolist()
     assert found[HITS[0]] != found[HITS[1]], "7H joins a set of sevens that are in runs"
@@ -104,13 +98,9 @@ def test_offensive_knocks_as_soon_as_its_discard_allows(deadwood_network):
 
 
 def test_offensive_draws_like_simple(deadwood_network):
-    games = Games(300)
-    numbers = np.arange(300, dtype=np.uint64)
-    games.start(games.everyone, numbers, numbers)
-    views = games.views(games.everyone)
-    assert np.array_equal(
-        OffensiveBot(deadwood_network).act(views), agents.make("simple").act(views)
-    )  # the opening offer
+    games = started(300)
+    offers = games.views(games.everyone)
+    assert np.array_equal(OffensiveBot(deadwood_network).act(offers), agents.make("simple").act(offers))
 
 
 def test_defensive_discards_the_unmelded_card_with_least_risk():
@@ -138,12 +128,12 @@ def test_balanced_weighs_value_and_risk(deadwood_network):
 
 
 @pytest.mark.parametrize("kind", [OffensiveBot, BalancedBot])
-def test_close_discards_are_rated_in_double_precision(random_network, kind):
+def test_close_discards_are_rated_in_double_precision(tmp_path, kind):
+    network = written(tmp_path, build("dual-inception"), "dual-inception")
     view = holding("4H 5H 6H 2C 2D 2S 9D KD 8C QS", "3D", "KH").games.views(ONE_GAME)
     hands = np.array([cards.parse("4H 5H 6H 2C 2D 2S 9D 3D 8C QS")], np.uint64)
-    exact = kind(random_network).values(
-        view, np.array([0]), np.array([cards.card_id("KD")]), hands, exact=True
-    )
+    king = np.array([cards.card_id("KD")])
+    exact = kind(network).values(view, np.array([0]), king, hands, exact=True)
     assert exact.dtype == np.float64
     asked: list[bool] = []
 

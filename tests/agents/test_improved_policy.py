@@ -2,15 +2,13 @@
 
 import numpy as np
 import pytest
+import torch
+from played_positions import views_of_policy
 
-torch = pytest.importorskip("torch")
-
-from played_positions import views_of_policy  # noqa: E402
-
-from gin_env.agents.policies import improved_policy  # noqa: E402
-from gin_env.agents.policies.candidate_network import load_candidate_policy, save_candidate_policy  # noqa: E402
-from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
-from gin_env.agents.policies.improved_policy import (  # noqa: E402
+from gin_env.agents.policies import improved_policy
+from gin_env.agents.policies.candidate_network import load_candidate_policy, save_candidate_policy
+from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
+from gin_env.agents.policies.improved_policy import (
     LEAST_LOG,
     MIN_CHANCE,
     GainNetwork,
@@ -19,13 +17,13 @@ from gin_env.agents.policies.improved_policy import (  # noqa: E402
     candidate_inputs,
     load_gain_network,
 )
-from gin_env.game.actions import NUM_ACTIONS  # noqa: E402
-from gin_env.game.rules import Rules  # noqa: E402
-from gin_env.observations.candidates import NUM_CONTEXT, NUM_FEATURES, are_discarding  # noqa: E402
-from gin_env.observations.observation import NUM_PLANES, PLANES  # noqa: E402
-from gin_env.observations.views import PlayerView  # noqa: E402
-from gin_env.support.tensor_files import TensorFileError  # noqa: E402
-from research.recipes.gains import TrainedGains  # noqa: E402
+from gin_env.game.actions import NUM_ACTIONS
+from gin_env.game.rules import Rules
+from gin_env.observations.candidates import NUM_CONTEXT, NUM_FEATURES, are_discarding
+from gin_env.observations.observation import NUM_PLANES, PLANES
+from gin_env.observations.views import PlayerView
+from gin_env.support.tensor_files import TensorFileError
+from research.recipes.gains import TrainedGains
 
 pytestmark = pytest.mark.compiled
 
@@ -79,8 +77,7 @@ def test_file_returns_the_same_network(saved, views):
     assert columns.tolist() == list(range(NUM_PLANES * 52))
     others = ImprovedPolicyBot(0, gains=str(path)), ImprovedPolicyBot(0)
     assert (others[0].act(views) != others[1].act(views)).any()
-    for name, tensor in network.state_dict().items():
-        assert torch.equal(tensor, loaded.state_dict()[name])
+    torch.testing.assert_close(loaded.state_dict(), network.state_dict(), rtol=0, atol=0)
 
 
 def test_file_without_a_plane_reads_the_others(saved):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import numpy as np
 import pytest
 import torch
+from hands_in_words import started
 
 from gin_env import agents
 from gin_env.agents.policies.candidate_network import PACKAGED
-from gin_env.batch import Games
 from gin_env.observations.views import PlayerView
 
 pytestmark = pytest.mark.compiled
@@ -17,11 +19,8 @@ pytestmark = pytest.mark.compiled
 @pytest.fixture(scope="module")
 def positions() -> PlayerView:
     """Return positions of hands between two random players: all kinds of decisions, in random order."""
-    games = Games(300)
-    games.start(games.everyone, np.zeros(300, np.uint64), np.arange(300, dtype=np.uint64))
-    parts = []
-    for _ in range(12):
-        waiting = np.flatnonzero(~games.done)
+    games, parts = started(300, seed=0), []
+    for waiting in islice(games.until_over(), 12):
         views = games.views(waiting)
         parts.append(views.array)
         games.play(waiting, agents.make("simple:knock_at=0").act(views))

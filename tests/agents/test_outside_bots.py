@@ -43,26 +43,21 @@ def test_marjj_avoids_discards_that_the_opponent_melds():
 
 
 @pytest.mark.parametrize(
-    ("unseen", "best_draws", "expected"),
+    ("unseen", "best_draws", "plain_mean", "expected"),
     [
-        ("KC KD", 1, 0.0),  # KC makes gin
-        ("KC KD", 2, (0 + 2) / 2),
-        ("KC KD", 6, (0 + 2) / 2),
-        ("KD KH KS AD", 2, (1 + 2) / 4),  # AD replaces 2H
-        ("", 6, 0.0),
+        ("KC KD", 1, False, 0.0),  # KC makes gin
+        ("KC KD", 2, False, (0 + 2) / 2),
+        ("KC KD", 6, False, (0 + 2) / 2),
+        ("KD KH KS AD", 2, False, (1 + 2) / 4),  # AD replaces 2H
+        ("", 6, False, 0.0),
+        ("KD KH KS AD", 2, True, (1 + 2) / 2),
+        ("KD KH KS AD", 6, True, (1 + 3 * 2) / 4),
+        ("", 6, True, 0.0),
     ],
 )
-def test_marjj_weighs_the_best_draws_by_their_chance(unseen, best_draws, expected):
-    ahead = marjj.next_deadwood(mask(NEAR_GIN), mask(unseen), best_draws, False)
-    assert ahead == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
-    ("unseen", "best_draws", "expected"),
-    [("KD KH KS AD", 2, (1 + 2) / 2), ("KD KH KS AD", 6, (1 + 3 * 2) / 4), ("", 6, 0.0)],
-)
-def test_marjj_takes_the_plain_mean_of_the_best_draws_as_in_the_program(unseen, best_draws, expected):
-    ahead = marjj.next_deadwood(mask(NEAR_GIN), mask(unseen), best_draws, True)
+def test_marjj_weighs_the_best_draws_or_takes_their_mean(unseen, best_draws, plain_mean, expected):
+    """By their chance as in the paper, or the plain mean as in the program."""
+    ahead = marjj.next_deadwood(mask(NEAR_GIN), mask(unseen), best_draws, plain_mean)
     assert ahead == pytest.approx(expected)
 
 

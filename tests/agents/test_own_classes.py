@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 
 import numpy as np
 import pytest
+import torch
 
 from gin_env import agents, gin_rummy_v0, play_match
+from gin_env.agents.declared_bots import name_of_file
+from gin_env.agents.policies.policy import describe_training
 from gin_env.matches.provenance import describe_bot
 from gin_env.matches.shards import may_remember
+from gin_env.observations.observation import OBSERVATION_SIZE
 from gin_env.records import read_one
 from gin_env.support.tensor_files import TensorFileError
 from gin_env.ui.human_game import HumanGame
@@ -96,8 +101,6 @@ class ActingNet(Net):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """The current folder, with own_bots.py, which leaves a file when it is imported, and own_networks.py."""
-    from gin_env.observations.observation import OBSERVATION_SIZE
-
     (tmp_path / "own_bots.py").write_text(MODULE.replace("{trace!r}", repr(str(tmp_path / "imported"))))
     (tmp_path / "own_networks.py").write_text(NETWORKS.replace("{inputs}", str(OBSERVATION_SIZE)))
     monkeypatch.chdir(tmp_path)
@@ -229,22 +232,20 @@ def test_module_that_cannot_be_imported_raises_its_own_error(folder):
 # --- Networks -----------------------------------------------------------------------------------------
 
 
-def training():
-    from gin_env.agents.policies.policy import describe_training
-
-    return describe_training()
+@pytest.fixture
+def networks(folder):
+    """The module own_networks."""
+    sys.path.append(str(folder))
+    return importlib.import_module("own_networks")
 
 
 @pytest.mark.parametrize("reads_mask", [False, True])
-def test_saved_network_plays_as_before(reads_mask, folder):
-    torch = pytest.importorskip("torch")
-    sys.path.append(str(folder))
-    from own_networks import Net
-
+def test_saved_network_plays_as_before(reads_mask, networks):
     torch.manual_seed(1)
-    network = Net(16, reads_mask).eval()
+    network = networks.Net(16, reads_mask).eval()
     state = torch.random.get_rng_state()
-    agents.save_network("net.safetensors", network, training(), {"hidden": 16, "reads_mask": reads_mask})
+    settings = {"hidden": 16, "reads_mask": reads_mask}
+    agents.save_network("net.safetensors", network, describe_training(), settings)
     assert torch.equal(torch.random.get_rng_state(), state)
     name = "own_networks:Net:weights=net.safetensors"
     bot = agents.make(name, programs=True)
@@ -265,60 +266,48 @@ def test_saved_network_plays_as_before(reads_mask, folder):
     assert agents.make(f"{name},deterministic=false", programs=True).deterministic is False
 
 
-def test_network_file_alone_says_how_to_play_it(folder):
-    pytest.importorskip("torch")
-    sys.path.append(str(folder))
-    from own_networks import ActingNet, Net, Other
-
-    agents.save_network("net.safetensors", Net(), training())
+def test_network_file_alone_says_how_to_play_it(networks):
+    agents.save_network("net.safetensors", networks.Net(), describe_training())
     del sys.modules["own_networks"]
     with pytest.raises(TensorFileError, match=r"name own_networks:Net:weights=net\.safetensors"):
         play_match("net.safetensors", "simple", games=2)
     assert "own_networks" not in sys.modules
     with pytest.raises(TensorFileError, match="a network of the class 'own_networks:Net', not"):
         agents.make("own_networks:Other:weights=net.safetensors", programs=True)
-    assert issubclass(Other, Net)
-    assert type(agents.make("own_networks:ActingNet", programs=True)).__name__ == ActingNet.__name__
+    assert issubclass(networks.Other, networks.Net)
+    assert type(agents.make("own_networks:ActingNet", programs=True)).__name__ == "ActingNet"
 
 
-def test_network_keeps_its_buffers_of_integers_and_booleans(folder):
-    pytest.importorskip("torch")
-    sys.path.append(str(folder))
-    from own_networks import Ordered
-
-    agents.save_network("net.safetensors", Ordered(), training())
+def test_network_keeps_its_buffers_of_integers_and_booleans(networks):
+    agents.save_network("net.safetensors", networks.Ordered(), describe_training())
     bot = agents.make("own_networks:Ordered:weights=net.safetensors", programs=True)
     assert play_match(bot, "random", 2, seed=1, episode="hand").games == 2
 
 
-def test_network_that_could_not_be_played_is_not_saved(folder):
-    torch = pytest.importorskip("torch")
-    sys.path.append(str(folder))
-    from own_networks import Narrow, Net, Ordered
-
-    class Local(Net):
+def test_network_that_could_not_be_played_is_not_saved(networks, folder):
+    class Local(networks.Net):
         pass
 
     for network, settings, message in [
-        (Net(16), {}, "does not match"),
-        (Net(), {"width": 3}, "cannot be made with .*width.*settings"),
-        (Narrow(), {}, r"Narrow must map \(n, \d+\) to logits \(n, 107\), not"),
+        (networks.Net(16), {}, "does not match"),
+        (networks.Net(), {"width": 3}, "cannot be made with .*width.*settings"),
+        (networks.Narrow(), {}, r"Narrow must map \(n, \d+\) to logits \(n, 107\), not"),
         (Local(), {}, "must be defined at the top level of a module"),
         (
             torch.nn.Sequential(torch.nn.Linear(9, 107)),
             {},
             r"a class of your own:\n    class Net\(nn.Sequential\):",
         ),
-        (Ordered(-float("inf")), {}, "some numbers of offset are not finite"),
+        (networks.Ordered(-float("inf")), {}, "some numbers of offset are not finite"),
     ]:
         with pytest.raises(ValueError, match=message):
-            agents.save_network("net.safetensors", network, training(), settings)
+            agents.save_network("net.safetensors", network, describe_training(), settings)
     with pytest.raises(ValueError, match=r"must end in \.safetensors"):
-        agents.save_network("net.pt", Net(), training())
+        agents.save_network("net.pt", networks.Net(), describe_training())
     with pytest.raises(TypeError, match=r"must be a torch\.nn\.Module"):
-        agents.save_network("net.safetensors", torch.zeros(3), training())
+        agents.save_network("net.safetensors", torch.zeros(3), describe_training())
     with pytest.raises(ValueError, match="does not say how it was trained"):
-        agents.save_network("net.safetensors", Net(), {})
+        agents.save_network("net.safetensors", networks.Net(), {})
     assert not list(folder.glob("net*"))
 
 
@@ -337,8 +326,6 @@ def test_network_that_could_not_be_played_is_not_saved(folder):
     ],
 )
 def test_policy_is_named_by_its_folder(path, name):
-    from gin_env.agents.declared_bots import name_of_file
-
     assert name_of_file(path) == name
 
 

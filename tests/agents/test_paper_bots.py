@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from bot_positions import choices, facing, holding, later, mask, view_of
-from hands_in_words import Table
+from hands_in_words import Table, started
 
 from gin_env import agents, cards
 from gin_env.agents import medium, simple, utility
-from gin_env.batch import Games
 from gin_env.game import hands
 from gin_env.game.rules import Rules
 
@@ -54,8 +53,7 @@ def test_unmelded_and_available_cards_are_identified():
     view = view_of(facing(hand, "7D"))
     available = int(hands.available_cards(view["public"], view["private"]))
     assert available == cards.FULL_DECK & ~mask(f"{hand} 7D")
-    small = Games(1, Rules(ranks=5, suits=2, hand_size=2))
-    small.start(small.everyone, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
+    small = started(1, Rules(ranks=5, suits=2, hand_size=2))
     view = small.views(small.everyone).array[0]
     seen = int(view["private"]["hand"]) | int(view["public"]["pile"])
     assert int(hands.available_cards(view["public"], view["private"])) == small.rules.deck_mask & ~seen

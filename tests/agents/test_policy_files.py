@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from hands_in_words import started
 from packaged_files import packaged
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
@@ -29,7 +30,6 @@ from gin_env.agents.policies.candidate_network import CandidateScorer, save_cand
 from gin_env.agents.policies.policy import PolicyBot, describe_training
 from gin_env.agents.policies.policy_networks import build, save_network
 from gin_env.agents.policies.sb3_archives import ArchiveError, convert_archive
-from gin_env.batch import Games
 from gin_env.envs.gymnasium_env import GinRummyEnv
 from gin_env.matches.tournaments import play_tournament
 from gin_env.support.tensor_files import TensorFileError
@@ -79,8 +79,7 @@ def archive(tmp_path_factory) -> Path:
 
 
 def some_view(count=40):
-    games = Games(count)
-    games.start(games.everyone, np.full(count, 5, np.uint64), np.arange(count, dtype=np.uint64))
+    games = started(count, seed=5)
     return games.views(games.everyone)
 
 
@@ -97,8 +96,7 @@ def test_policy_plays_no_views(tmp_path):
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_policy_warns_of_other_rules_anywhere_in_a_batch(order, tmp_path):
     bot = agents.make(file_of_policy(tmp_path / "small.safetensors"))
-    games = Games(2)
-    games.start(games.everyone)
+    games = started(2)
     games.state["public"]["rules"][order[1]] = Rules.parse("oklahoma").record()
     with pytest.warns(UserWarning, match="was trained under eaai, not under oklahoma"):
         bot.act(games.views(games.everyone))

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import numpy as np
 import pytest
+import torch
+from hands_in_words import started
+from played_positions import as_games, later_hands, redealt
 
-torch = pytest.importorskip("torch")
-
-from played_positions import as_games, later_hands, redealt  # noqa: E402
-
-from gin_env import PlayerView, agents  # noqa: E402
-from gin_env.agents.policies.candidate_network import (  # noqa: E402
+from gin_env import PlayerView, agents
+from gin_env.agents.policies.candidate_network import (
     CandidateScorer,
     load_candidate_policy,
     save_candidate_policy,
 )
-from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
-from gin_env.batch import Games  # noqa: E402
-from gin_env.game.rules import Rules  # noqa: E402
-from gin_env.observations.candidates import NUM_CONTEXT, NUM_FEATURES, new_arrays  # noqa: E402
-from gin_env.observations.memory import NUM_MEMORY  # noqa: E402
+from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
+from gin_env.game.rules import Rules
+from gin_env.observations.candidates import NUM_CONTEXT, NUM_FEATURES, new_arrays
+from gin_env.observations.memory import NUM_MEMORY
 
 pytestmark = pytest.mark.compiled
 
@@ -43,11 +43,8 @@ def reading(network: CandidateScorer) -> CandidateScorer:
 def test_policy_with_memory_plays_like_policy_before_training(deterministic):
     expected = CandidatePolicyBot.shipped_first(deterministic)
     found = CandidatePolicyBot(policy_with_memory(), deterministic=deterministic)
-    games = Games(100, episode="game")
-    games.start(seed=2)
-    known = 0
-    for _ in range(250):
-        playing = games.everyone[~games.done]
+    games, known = started(100, seed=2, episode="game"), 0
+    for playing in islice(games.until_over(), 250):
         view = games.views(playing)
         known += view.memories().any()
         actions = expected.act(view)

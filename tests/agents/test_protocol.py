@@ -49,7 +49,7 @@ def served(*messages, bot="simple"):
     """Return the answers of a bot's server to these lines (strings or messages)."""
     lines = "".join(text if isinstance(text, str) else protocol.line(text) for text in messages)
     answers = io.StringIO()
-    serve(agents.make(bot), io.StringIO(lines), answers)
+    serve(agents.resolve(bot), io.StringIO(lines), answers)
     return [json.loads(line) for line in answers.getvalue().splitlines()]
 
 
@@ -235,6 +235,7 @@ def answering(text):
     [
         ("sys.exit(3)", "it has ended, with status 3"),
         ("time.sleep(60)", "no answer in 0.3 seconds"),
+        ("import os; os.close(1); time.sleep(60)", "it has ended, with status None"),
         (answering("pass"), "its answer cannot be read: the line is not valid JSON"),
         ("sys.stdout.write('{'); sys.stdout.flush(); sys.exit()", "the line does not end"),
         ("print('x' * 300_000, flush=True)", "more than 100,000 characters"),
@@ -248,7 +249,7 @@ def answering(text):
 )
 def test_errors_name_the_program_and_stop_it(tmp_path, body, message):
     command = program(tmp_path, body)
-    bot = ProcessBot(command, seconds=0.3 if "sleep" in body else 30)
+    bot = ProcessBot(command, seconds=0.3 if body.startswith("time.sleep") else 30)
     with pytest.raises(ProcessBotError, match=f"^process:{command}: .*{message}"):
         bot.act(POSITIONS[0])
     assert bot._process.poll() is not None
@@ -291,13 +292,6 @@ def test_served_bot_answers_after_a_line_that_is_not_utf_8():
     assert [json.loads(line)["type"] for line in done.stdout.splitlines()] == ["ready", "error", "ready"]
 
 
-def test_program_that_closes_its_output_is_stopped(tmp_path):
-    bot = ProcessBot(program(tmp_path, "import os; os.close(1); time.sleep(60)"), seconds=30)
-    with pytest.raises(ProcessBotError, match="it has ended, with status None"):
-        bot.act(POSITIONS[0])
-    assert bot._process.poll() is not None
-
-
 def test_player_without_a_decision_is_not_asked():
     waiting = PlayerView.from_history(cards.parse("AC 2C 3C 4C 5C 6C 7C 8C 9C TC"), 51, player=0, dealer=0)
     with pytest.raises(ProtocolError, match="player 0 has nothing to decide"):
@@ -311,12 +305,8 @@ def test_bot_that_cannot_play_the_rules_reports_it():
         def act(self, view):
             raise ValueError("only on Sundays")
 
-    answers = io.StringIO()
-    serve(Particular(), io.StringIO(protocol.line(QUESTION)), answers)
-    assert json.loads(answers.getvalue())["message"] == "particular cannot play this: only on Sundays"
-    answers = io.StringIO()
-    serve(Particular(), io.StringIO(protocol.line({"type": "hello", "protocol": 1})), answers)
-    assert json.loads(answers.getvalue())["type"] == "ready"
+    ready, error = served({"type": "hello", "protocol": 1}, QUESTION, bot=Particular())
+    assert (ready["type"], error["message"]) == ("ready", "particular cannot play this: only on Sundays")
 
 
 def test_example_discards_the_highest_of_useless_cards():

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import numpy as np
 import pytest
 from bot_positions import choices, facing, holding, mask
-from hands_in_words import Table, ids
+from hands_in_words import Table, ids, started
 
 from gin_env import PlayerView, agents, cards
 from gin_env.agents.safe_discard import deadwood_after_stock_draw, expected_knock_points, sample_hand
-from gin_env.batch import Games
 from gin_env.game.cards import NUM_CARDS, cards_of, parse
 from gin_env.matches.fixed_positions import fixed_views
 
@@ -91,11 +92,8 @@ def test_repeated_pair_is_avoided_even_if_it_is_safest():
 def test_without_caution_it_plays_like_simple():
     for estimator in ("uniform", "bayes"):
         bot = agents.make("safe-discard", estimator=estimator, caution=0)
-        games = Games(200, episode="game")
-        games.start(games.everyone, np.full(200, 6, np.uint64), np.arange(200, dtype=np.uint64))
-        simple = agents.make("simple")
-        for _ in range(60):
-            waiting = np.flatnonzero(~games.done)
+        games, simple = started(200, seed=6, episode="game"), agents.make("simple")
+        for waiting in islice(games.until_over(), 60):
             view = games.views(waiting)
             actions = simple.act(view)
             assert np.array_equal(bot.act(view), actions)

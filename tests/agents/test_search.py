@@ -4,48 +4,35 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import torch
+from hands_in_words import ONE_GAME, Table, started
+from played_positions import views_of_policy
+from rule_variants import VARIANTS
 
-torch = pytest.importorskip("torch")
-
-from hands_in_words import Table, deck_of  # noqa: E402
-from played_positions import views_of_policy  # noqa: E402
-from rule_variants import VARIANTS  # noqa: E402
-
-from gin_env import agents, cards  # noqa: E402
-from gin_env.agents.generations.bot import GenerationBot  # noqa: E402
-from gin_env.agents.policies.candidate_network import FORMAT, CandidateScorer, save_candidate_policy  # noqa: E402
-from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
-from gin_env.agents.search import bot as search  # noqa: E402
-from gin_env.agents.search import rollouts  # noqa: E402
-from gin_env.agents.search.belief import chances_of_play  # noqa: E402
-from gin_env.agents.search.best_response import BestResponseBot  # noqa: E402
-from gin_env.agents.search.bot import SearchBot  # noqa: E402
-from gin_env.agents.search.rollouts import RolloutPlayers  # noqa: E402
-from gin_env.agents.turns import play_bot, play_seated  # noqa: E402
-from gin_env.batch import Games  # noqa: E402
-from gin_env.game.actions import KNOCK, PASS, is_discard  # noqa: E402
-from gin_env.game.history import events  # noqa: E402
-from gin_env.game.rules import Rules  # noqa: E402
-from gin_env.game.state import DRAW, OFFER, OVER  # noqa: E402
-from gin_env.matches.matches import play_match  # noqa: E402
-from gin_env.observations.candidates import NO_ACTION  # noqa: E402
-from gin_env.observations.views import PlayerView  # noqa: E402
-from gin_env.support import specs  # noqa: E402
+from gin_env import agents, cards
+from gin_env.agents.generations.bot import GenerationBot
+from gin_env.agents.policies.candidate_network import FORMAT, CandidateScorer, save_candidate_policy
+from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
+from gin_env.agents.search import bot as search
+from gin_env.agents.search import rollouts
+from gin_env.agents.search.belief import chances_of_play
+from gin_env.agents.search.best_response import BestResponseBot
+from gin_env.agents.search.bot import SearchBot
+from gin_env.agents.search.rollouts import RolloutPlayers
+from gin_env.agents.turns import play_bot, play_seated
+from gin_env.batch import Games
+from gin_env.game.actions import KNOCK, PASS, is_discard
+from gin_env.game.history import events
+from gin_env.game.rules import Rules
+from gin_env.game.state import DRAW, OFFER, OVER
+from gin_env.matches.matches import play_match
+from gin_env.observations.candidates import NO_ACTION
+from gin_env.observations.views import PlayerView
+from gin_env.support import specs
 
 pytestmark = pytest.mark.compiled
 
 QUICK = "search:samples=16,turns=1"
-
-
-@pytest.fixture
-def knows_nothing(tmp_path):
-    """Write a policy that is indifferent between all actions and positions, and return its path."""
-    network = CandidateScorer(hidden=2)
-    with torch.no_grad():
-        for parameter in network.parameters():
-            parameter.zero_()
-    save_candidate_policy(tmp_path / "nothing.safetensors", network, match_values=True)
-    return str(tmp_path / "nothing.safetensors")
 
 
 @pytest.mark.parametrize(
@@ -66,22 +53,21 @@ def test_older_file_that_does_not_name_its_values_has_chances_to_win(tmp_path):
     assert SearchBot(policy=str(tmp_path / "a.safetensors")).policy.network.match_values
 
 
-def table_with(hand: str, stock: str = "", scores: tuple[int, int] = (0, 0)) -> PlayerView:
-    """Player 0 has drawn the first card of the stock after two passes, and must discard or knock."""
-    table = Games(1, episode="game")
-    table.start(np.array([0]), np.zeros(1, np.uint64), np.zeros(1, np.uint64))
-    table.state["public"]["scores"] = scores
-    other = "KC QD JC 9S 7H 5D 4S 2D 2C AS"
-    table.set_deck(0, deck_of(hand, other, "3S", stock), dealer=1)
-    for action in (106, 106, 104):
-        table.play(np.array([0]), np.array([action]))
-    return table.views(np.array([0]))
+def before_gin(player: int) -> Table:
+    """The player, who has drawn KS after two passes, may knock with it."""
+    hands = ["3C 4C 5C 6C 8H 9H TH JH QH KH", "KC QD JC 9S 7H 5D 4S 2D 2C AS"]
+    hands = hands if player == 0 else hands[::-1]
+    return Table(*hands, "3S", "KS", dealer=1 - player, episode="game").play("pass", "pass", "draw")
 
 
-def test_search_knocks_with_gin(knows_nothing):
-    """The policy itself would discard the first card; in the worlds, gin wins immediately."""
-    bot = SearchBot(64, turns=50, tried=107, policy=knows_nothing)
-    view = table_with("3C 4C 5C 6C 8H 9H TH JH QH KH", "KS")
+def test_search_knocks_with_gin(tmp_path):
+    """The policy is indifferent and would discard the first card; in the worlds, gin wins immediately."""
+    indifferent = CandidateScorer(hidden=2)
+    for parameter in indifferent.parameters():
+        torch.nn.init.zeros_(parameter)
+    save_candidate_policy(tmp_path / "a.safetensors", indifferent, match_values=True)
+    bot = SearchBot(64, turns=50, tried=107, policy=str(tmp_path / "a.safetensors"))
+    view = before_gin(0).games.views(ONE_GAME)
     assert bot.policy.act(view)[0] == cards.card_id("3C")
     assert bot.act(view)[0] == KNOCK + cards.card_id("KS")
 
@@ -97,11 +83,9 @@ def test_value_of_a_hand_depends_on_the_score():
 
 def test_gin_is_worth_its_points_at_the_players_score():
     """The player needs 10 points and the opponent 80, or the other way round."""
-    gin, other = "3C 4C 5C 6C 8H 9H TH JH QH KH", "KC QD JC 9S 7H 5D 4S 2D 2C AS"
     bot, states, worth = SearchBot(), [], []
     for player, own, opponents in ((0, 90, 20), (0, 20, 90), (1, 90, 20), (1, 20, 90)):
-        hands = (gin, other) if player == 0 else (other, gin)
-        table = Table(*hands, "3S", "KS", dealer=1 - player, episode="game").play("pass", "pass", "draw")
+        table = before_gin(player)
         table.public["scores"] = (own, opponents) if player == 0 else (opponents, own)
         states.append(table.games.state.copy())
         won = bot.won_after(states[-1], np.array([KNOCK + cards.card_id("KS")]), player)
@@ -207,23 +191,11 @@ def test_action_that_is_clearly_worse_is_dropped(monkeypatch, caution):
     assert asked == [(16, tried), (48, second), (64, tried[:2])]
 
 
-class Clock:
-    """A clock that advances only with rollouts, by a millisecond per world."""
-
-    def __init__(self):
-        self.now = 0.0
-
-    def __call__(self):
-        return self.now
-
-
-def noisy_gains(asked, clock=None):
+def noisy_gains(asked):
     """Return a stand-in for `SearchBot.gains`: no gain; numbers of worlds are kept in `asked`."""
 
     def gains(view, worlds, actions, players):
         asked.append(len(worlds))
-        if clock is not None:
-            clock.now += len(worlds) / 1000
         noise = np.tile([-1.0, 1.0], len(worlds) // 2)
         return np.stack([noise * (place > 0) for place in range(len(actions))])
 
@@ -234,10 +206,11 @@ def noisy_gains(asked, clock=None):
     ("budget", "worlds"), [(0, []), (1, [16]), (63, [16]), (65, [16, 48]), (257, [16, 48, 192])]
 )
 def test_no_round_starts_that_would_exceed_the_budget(monkeypatch, budget, worlds):
-    bot, clock, asked = SearchBot(1024, budget_ms=budget, opponent="policy"), Clock(), []
+    """The clock advances only with rollouts, by a millisecond per world."""
+    bot, asked = SearchBot(1024, budget_ms=budget, opponent="policy"), []
     view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)[0]) > 1)
-    monkeypatch.setattr(search, "perf_counter", clock)
-    monkeypatch.setattr(bot, "gains", noisy_gains(asked, clock))
+    monkeypatch.setattr(search, "perf_counter", lambda: sum(asked) / 1000)
+    monkeypatch.setattr(bot, "gains", noisy_gains(asked))
     assert bot.act(view) == bot.policy.act(view)
     assert asked == worlds
 
@@ -295,9 +268,7 @@ def test_rollouts_use_the_assumed_opponent():
 def test_players_of_rollouts_play_like_the_bots(bots):
     """Regression: ties were decided differently."""
     own, other = (agents.make(bot) for bot in bots)
-    games, played = (Games(100) for _ in range(2))
-    for each in (games, played):
-        each.start(seed=9)
+    games, played = (started(100, seed=9) for _ in range(2))
     RolloutPlayers(own.network, other).roll_out(games, 0, 1 << 30)
     for running in played.until_over():
         play_seated(played, [own, other], played.to_move()[running], running, play_bot)
@@ -309,8 +280,7 @@ def test_players_of_rollouts_play_like_the_bots(bots):
 @pytest.mark.parametrize("turns", [1, 2, 3])
 def test_rollouts_stop_where_the_player_is_to_draw_for_that_time(turns):
     """The draw that two passes force is no decision."""
-    games, seats, forced = Games(60), np.arange(60) % 2, 0
-    games.start(seed=9)
+    games, seats, forced = started(60, seed=9), np.arange(60) % 2, 0
     RolloutPlayers(agents.make("policy-1").network, None).roll_out(games, seats, turns)
     public = games.state["public"]
     assert (games.done == (public["phase"] == OVER)).all()

@@ -2,15 +2,13 @@
 
 import numpy as np
 import pytest
+import torch
+from played_positions import view_of_world, views_of_policy
 
-torch = pytest.importorskip("torch")
-
-from played_positions import view_of_world, views_of_policy  # noqa: E402
-
-from gin_env import agents, cards  # noqa: E402
-from gin_env.agents.search.belief import Belief, Worlds, resampled  # noqa: E402
-from gin_env.agents.search.bot import shared_out  # noqa: E402
-from gin_env.agents.search.small_networks import (  # noqa: E402
+from gin_env import agents, cards
+from gin_env.agents.search.belief import Belief, Worlds, resampled
+from gin_env.agents.search.bot import shared_out
+from gin_env.agents.search.small_networks import (
     FORMAT,
     MODELS,
     NUM_CONDUCT,
@@ -25,14 +23,14 @@ from gin_env.agents.search.small_networks import (  # noqa: E402
     write_conduct,
     write_shapes,
 )
-from gin_env.game.hands import unmelded_cards  # noqa: E402
-from gin_env.game.state import STATE  # noqa: E402
-from gin_env.matches.fixed_positions import fixed_views, game_views  # noqa: E402
-from gin_env.observations.candidate_features import write_hand  # noqa: E402
-from gin_env.observations.candidates import CONTEXT, NUM_FEATURES  # noqa: E402
-from gin_env.observations.memory import NUM_MEMORY  # noqa: E402
-from gin_env.observations.views import PlayerView  # noqa: E402
-from gin_env.support.tensor_files import TensorFileError  # noqa: E402
+from gin_env.game.hands import unmelded_cards
+from gin_env.game.state import STATE
+from gin_env.matches.fixed_positions import fixed_views, game_views
+from gin_env.observations.candidate_features import write_hand
+from gin_env.observations.candidates import CONTEXT, NUM_FEATURES
+from gin_env.observations.memory import NUM_MEMORY
+from gin_env.observations.views import PlayerView
+from gin_env.support.tensor_files import TensorFileError
 
 pytestmark = pytest.mark.compiled
 

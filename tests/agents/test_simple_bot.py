@@ -6,10 +6,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hands_in_words import Table, action_text
+from hands_in_words import Table, action_text, started
 
 from gin_env import agents, cards, melds
-from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
 from gin_env.game.cards import nth_card, pick_card
 from gin_env.game.rules import Rules
@@ -90,8 +89,7 @@ def test_ties_are_broken_by_the_views_random_number():
     numbers = many_randoms(50)
     assert decision(table, numbers) == decision(table, numbers)
     # The number changes with each decision and differs between games.
-    games = Games(30)
-    games.start(games.everyone, np.zeros(30, np.uint64), np.arange(30, dtype=np.uint64))
+    games = started(30, seed=0)
     first = games.views(games.everyone).array["random"].tolist()
     games.play(games.everyone, np.full(30, 106))
     second = games.views(games.everyone).array["random"].tolist()
@@ -116,13 +114,11 @@ def test_repeated_pairs_are_avoided_in_both_orders():
 @pytest.mark.parametrize("knock_at", [10, 0])
 def test_no_pair_is_repeated_and_choices_are_as_documented(knock_at):
     bot = agents.make("simple", knock_at=knock_at)
-    games = Games(150)
-    games.start(games.everyone, np.full(150, 5, np.uint64), np.arange(150, dtype=np.uint64))
+    games = started(150, seed=5)
     pairs: list[list[list[frozenset[int]]]] = [[[], []] for _ in range(150)]
     drawn: dict[int, int] = {}
     kept_from_repeating = 0
-    while not games.done.all():
-        waiting = np.flatnonzero(~games.done)
+    for waiting in games.until_over():
         views = games.views(waiting)
         actions = bot.act(views)
         for game, view, action in zip(waiting.tolist(), views, actions.tolist(), strict=True):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
-from bot_positions import choices, facing, holding, later, mask, view_of
+from bot_positions import choices, facing, holding, later, logistic_values, mask, view_of
 from hands_in_words import Table, action, action_text
 
 from gin_env import agents, cards
@@ -54,9 +53,8 @@ def test_tonic_draws_for_a_meld_and_for_a_knock_in_every_turn():
     # The king would go, and the upcard be all the deadwood that is left.
     hand = "5C 5H 5S 6D 7D 8D TC JC QC KS"
     assert choices(later(facing(hand, "AD"), 2), "tonic") == {"take"}
-    assert choices(later(facing(hand, "AD"), 8), "tonic", knock_at="variable") == {
-        "take"
-    }  # 1 is below every threshold
+    # 1 is below every threshold.
+    assert choices(later(facing(hand, "AD"), 8), "tonic", knock_at="variable") == {"take"}
     assert choices(later(facing(hand, "AD"), 8), "tonic") == {"pass"}  # by now it waits for gin
     assert choices(later(facing(hand, "4H"), 2), "tonic") == {"take"}
     assert choices(later(facing(hand, "4H"), 8), "tonic") == {"pass"}  # 4 is too much in the ninth turn
@@ -145,22 +143,13 @@ def test_tonic_fallback_can_keep_cards_that_the_opponent_wants():
 # --- tonic's estimator --------------------------------------------------------------------------------
 
 
-def values(table: Table, increment=0.0, decrement=0.0, decline=0.0, depth_growth=0.0) -> dict[str, float]:
-    """Return the values other than 0, from player 0's view."""
-    view = view_of(table)
-    written = np.empty(52)
-    changes = logistic.Changes(increment, decrement, decline, depth_growth)
-    logistic.write_values(view["public"], view["private"], 0, changes, written)
-    return {cards.card_text(card): written[card] for card in np.flatnonzero(written).tolist()}
-
-
 HAND = "KD QS JC TH 9C 8S 2H 4S AH 6D"
 
 
 def test_estimator_spreads_an_increment_as_in_the_example():
     # The opponent takes 5C. 3C and 4C, 6C and 7C get 1 each; then, going up, half of both adjacent values.
     table = Table(HAND, "KC KH QC QH JD JH TS 9S 8D 7S", "5C", "3D").play("pass", "take", "KC", "draw")
-    found = values(table, increment=1.0)
+    found = logistic_values(table, increment=1.0)
     expected = {"5H": 1, "5S": 1, "5D": 1, "3C": 1.5, "4C": 1.75, "6C": 1.5, "7C": 1.75}
     assert found == pytest.approx(expected)
     view = view_of(table)
@@ -171,13 +160,13 @@ def test_estimator_spreads_an_increment_as_in_the_example():
 def test_estimator_lowers_cards_near_discarded_and_declined_ones():
     table = Table(HAND, "KC KH QC QH JD JH TS 9S 8D 7S", "5C", "3D 2C 2S")
     table.play("pass", "pass", "draw", "3D", "draw", "QC", "draw")
-    declined = values(table, decline=1.0)
+    declined = logistic_values(table, decline=1.0)
     # 5C in the offer and 3D in the next turn; the forced draw of player 0 is nothing to the opponent.
     expected = {"5H": -1, "5S": -1, "5D": -1 - 0.5, "3C": -0.5, "7C": -0.5, "4C": -1, "6C": -1}
     expected |= {"3H": -1, "3S": -1, "3C": -1.5, "2D": -1, "4D": -1, "AD": -0.5}
     assert declined == pytest.approx(expected)
-    discarded = values(table, decrement=1.0)
+    discarded = logistic_values(table, decrement=1.0)
     # Nothing spreads: the cards next to TC and KC are in the player's hand or in the pile.
     assert discarded == pytest.approx({"QH": -1, "QD": -1, "TC": -1, "KC": -1})
-    deeper = values(table, decrement=1.0, depth_growth=0.5)  # one turn was over at the discard
+    deeper = logistic_values(table, decrement=1.0, depth_growth=0.5)  # one turn was over at the discard
     assert deeper == pytest.approx({card: 1.5 * value for card, value in discarded.items()})

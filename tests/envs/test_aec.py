@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import warnings
 
-import gymnasium
 import numpy as np
 import pettingzoo
 import pytest
@@ -24,7 +23,6 @@ with warnings.catch_warnings():  # PettingZoo 1.27's own tests still use its dep
 
 PLAYERS = ["player_0", "player_1"]
 both_environments = pytest.mark.parametrize("make", [gin_rummy_v0.raw_env, gin_rummy_v0.env])
-both_episodes = pytest.mark.parametrize(("episode", "reward"), [("hand", "points"), ("game", "win")])
 
 
 def simple_move(env) -> int:
@@ -55,27 +53,32 @@ def random_deck(number: int) -> list[int]:
 
 # --- PettingZoo's own tests ---------------------------------------------------------------------------
 
+
 # Two warnings cannot be avoided: PettingZoo has a fixed list of environments whose observation is a dict
 # with a mask, and warns about all others.
-dict_observation_is_meant = [
-    pytest.mark.filterwarnings("ignore:Observation is not a NumPy array:UserWarning"),
-    pytest.mark.filterwarnings("ignore:Observation space for each agent probably should be:UserWarning"),
-]
-
-
 @pytest.mark.compiled
+@pytest.mark.filterwarnings("ignore:Observation is not a NumPy array:UserWarning")
+@pytest.mark.filterwarnings("ignore:Observation space for each agent probably should be:UserWarning")
 class TestPettingZoo:
-    pytestmark = dict_observation_is_meant
+    every_environment = pytest.mark.parametrize(
+        ("module", "keywords"),
+        [
+            (gin_rummy_v0, {"episode": "hand", "reward": "points"}),
+            (gin_rummy_v0, {"episode": "game", "reward": "win"}),
+            (gin_rummy_v4, {}),
+            (gin_rummy_v4, {"opponents_hand_visible": True, "layoffs": True}),
+        ],
+    )
 
-    @both_environments
-    @both_episodes
-    def test_api(self, make, episode, reward):
-        api_test(make(episode=episode, reward=reward), num_cycles=300)
+    @every_environment
+    @pytest.mark.parametrize("make", ["raw_env", "env"])
+    def test_api(self, module, make, keywords):
+        api_test(getattr(module, make)(**keywords), num_cycles=300)
 
-    @both_environments
-    @both_episodes
-    def test_seed(self, make, episode, reward):
-        seed_test(lambda: make(episode=episode, reward=reward), num_cycles=200)
+    @every_environment
+    @pytest.mark.parametrize("make", ["raw_env", "env"])
+    def test_seed(self, module, make, keywords):
+        seed_test(lambda: getattr(module, make)(**keywords), num_cycles=200)
 
     @pytest.mark.skipif(
         not hasattr(pettingzoo, "make"), reason="this PettingZoo has no registry (before 1.27)"
@@ -86,15 +89,13 @@ class TestPettingZoo:
         api_test(env, num_cycles=50)
 
     @both_environments
-    def test_api_of_flat_observations(self, make):
-        api_test(make(flat=True), num_cycles=300)
+    @pytest.mark.parametrize("face", ["flat", "candidates"])
+    def test_api_of_other_observations(self, make, face):
+        api_test(make(**{face: True}), num_cycles=300)
 
+    # The test looks for masks in observations only, so it plays illegal actions if flat.
     @pytest.mark.parametrize(
-        (
-            "make",
-            "flat",
-        ),  # the test looks for masks in observations only, so it plays illegal actions if flat
-        [(gin_rummy_v0.raw_env, False), (gin_rummy_v0.env, False), (gin_rummy_v0.env, True)],
+        ("make", "flat"), [(gin_rummy_v0.raw_env, False), (gin_rummy_v0.env, False), (gin_rummy_v0.env, True)]
     )
     def test_converted_to_a_parallel_environment(self, make, flat):
         parallel_api_test(turn_based_aec_to_parallel(make(flat=flat)), num_cycles=100)
@@ -257,7 +258,7 @@ def tensor(number: int):
     return pytest.importorskip("torch").tensor(number)
 
 
-@pytest.mark.parametrize("make", [gin_rummy_v0.env, gin_rummy_v0.raw_env])
+@both_environments
 @pytest.mark.parametrize("integer", [int, np.int8, np.int32, np.int64, np.uint64, np.array, tensor])
 def test_integers_of_any_type_are_actions(make, integer):
     env = make()
@@ -290,11 +291,6 @@ def test_state_holds_both_hands_the_pile_and_the_order_of_the_stock():
     small.games.state["public"]["scores"] = 25, 130
     assert np.flatnonzero(small.state()[208:260]).tolist() == sorted(small.games.deck(0)[11:])
     assert small.state()[262:].tolist() == [0.25, 1]
-
-
-def test_state_of_a_critic_needs_a_reset():
-    with pytest.raises(gymnasium.error.ResetNeeded):
-        gin_rummy_v0.raw_env().state()
 
 
 @pytest.mark.compiled

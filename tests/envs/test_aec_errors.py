@@ -141,6 +141,8 @@ def test_every_call_before_reset_raises():
         lambda: env.observe("player_0"),
         lambda: PlayerView.from_env(env, "player_0"),
         env.render,
+        env.state,
+        env.get_state,
     ):
         with pytest.raises(ResetNeeded, match=re.escape("call reset() first")):
             call()

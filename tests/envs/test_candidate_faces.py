@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
-
 import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from played_positions import played, redealt
+from stable_baselines3.common.env_checker import check_env as check_env_of_sb3
 
 from gin_env import PlayerView, agents, gin_rummy_v0
 from gin_env.envs.gymnasium_env import GinRummyEnv
 from gin_env.envs.vector_env import GinRummyVectorEnv
 from gin_env.game.rules import Rules
 from gin_env.observations.candidates import ENTRIES, NO_ACTION
-
-with warnings.catch_warnings():  # PettingZoo 1.27's own tests still use its deprecated imports
-    warnings.simplefilter("ignore", DeprecationWarning)
-    from pettingzoo.test import api_test
-
-pytest.importorskip("sb3_contrib")
-
-from stable_baselines3.common.env_checker import check_env as check_env_of_sb3
-
 from gin_env.wrappers.sb3 import GinRummyVecEnv
 
 COUNT, SEED = 6, 40
@@ -175,13 +165,6 @@ def test_no_candidates_after_an_illegal_action():
 
 
 # --- The frameworks' own checks -----------------------------------------------------------------------------
-
-
-@pytest.mark.filterwarnings("ignore:Observation is not a NumPy array:UserWarning")
-@pytest.mark.filterwarnings("ignore:Observation space for each agent probably should be:UserWarning")
-@pytest.mark.parametrize("make", [gin_rummy_v0.raw_env, gin_rummy_v0.env])
-def test_pettingzoo_checks_pass(make):
-    api_test(make(candidates=True), num_cycles=200)
 
 
 def test_gymnasium_checks_pass():

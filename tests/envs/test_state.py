@@ -8,10 +8,10 @@ import pickle
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.error import ResetNeeded
 
 from gin_env import Rules, gin_rummy_v0, gin_rummy_v4
 from gin_env.game.actions import describe
+from gin_env.wrappers.sb3 import GinRummyVecEnv
 from gin_env.wrappers.text import TextGinRummy
 
 OPPONENTS = ["simple", "random", "tonic"]
@@ -65,10 +65,6 @@ def play_text(env, steps, seed):
     return seen
 
 
-def sb3(**keywords):
-    return pytest.importorskip("gin_env.wrappers.sb3").GinRummyVecEnv(3, OPPONENTS, **keywords)
-
-
 def vector(**keywords):
     return gymnasium.make_vec("gin_env/GinRummy-v0", num_envs=3, opponent=OPPONENTS, **keywords)
 
@@ -88,7 +84,7 @@ ENVIRONMENTS = {
     "single estimator": (lambda: gymnasium.make("gin_env/GinRummy-v0", estimator="bayes"), play_single),
     "vector": (vector, play_vector),
     "vector, next step": (lambda: vector(autoreset_mode="NextStep", max_episode_steps=9), play_vector),
-    "sb3": (sb3, play_sb3),
+    "sb3": (lambda: GinRummyVecEnv(3, OPPONENTS), play_sb3),
     "text": (TextGinRummy, play_text),
 }
 
@@ -209,9 +205,3 @@ def test_state_of_other_settings_is_refused(other):
     assert env.games.state.tobytes() == before
     with pytest.raises(TypeError, match="get_state"):
         env.set_state(pickle.dumps(env))
-
-
-def test_state_before_the_first_reset_raises():
-    for module in (gin_rummy_v0, gin_rummy_v4):
-        with pytest.raises(ResetNeeded):
-            module.raw_env().get_state()

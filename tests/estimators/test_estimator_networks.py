@@ -7,11 +7,12 @@ import json
 
 import numpy as np
 import pytest
+import torch
 
 from gin_env import agents, cards, estimators
 from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
-from gin_env.estimators import shankar
+from gin_env.estimators import networks, shankar
 from gin_env.estimators.declared_estimators import ESTIMATORS
 from gin_env.estimators.ensemble import EnsembleEstimator
 from gin_env.estimators.public_history import (
@@ -24,9 +25,6 @@ from gin_env.estimators.public_history import (
 )
 from gin_env.training.estimators.positions import Positions, play_hands
 from research.recipes.estimators.sampling import collect_positions
-
-torch = pytest.importorskip("torch")
-from gin_env.estimators import networks  # noqa: E402 (they need torch)
 
 NETWORK_NAMES = ("nn", "shankar-cnn", "suit-equivariant")
 

@@ -85,9 +85,11 @@ def test_cards_outside_the_deck_are_never_held():
     assert int(turns[0, 0]["out"]) == cards.FULL_DECK & ~mask("AH 2H 4H 5C 5H")
 
 
-def features(seat: int, moves: int = len(MOVES)) -> tuple[dict[str, dict[str, float]], dict[str, float]]:
+def features(
+    seat: int, player: int = 0, moves: int = len(MOVES)
+) -> tuple[dict[str, dict[str, float]], dict[str, float]]:
     """Return the card features other than 0, by feature and card, and the features of the table."""
-    planes, table = card_features(views(seat, 0, moves))
+    planes, table = card_features(views(seat, player, moves))
     named = {}
     for name, plane in zip(range(len(CARD_FEATURES)), planes[0].reshape(-1, 52), strict=True):
         named[name] = {cards.card_text(card): float(plane[card]) for card in np.flatnonzero(plane).tolist()}
@@ -123,27 +125,20 @@ def test_card_features_match_a_worked_example(seat):
 
 @both_seats
 @pytest.mark.parametrize(
-    ("moves", "expected"),
+    ("player", "moves", "expected"),
     [
-        (0, [0, 31, 1, 0, 10, 41, 0, 0, 0, 1, 1]),  # the opening offer
-        (5, [1, 30, 1, 1, 10, 40, 1, 0, 0, 0, 0]),  # has taken KS and must discard
-        (6, [2, 30, 1, 0, 9, 39, 1, 10, 10, 0, 1]),
-        (14, [6, 27, 1, 0, 10, 37, 1, 10, 6, 0, 1]),
+        (0, 0, [0, 31, 1, 0, 10, 41, 0, 0, 0, 1, 1]),  # the opening offer
+        (0, 5, [1, 30, 1, 1, 10, 40, 1, 0, 0, 0, 0]),  # the opponent has taken KS and must discard
+        (0, 6, [2, 30, 1, 0, 9, 39, 1, 10, 10, 0, 1]),
+        (0, 14, [6, 27, 1, 0, 10, 37, 1, 10, 6, 0, 1]),
+        (1, 5, [1, 30, 0, 0, 10, 40, 0, 10, 10, 0, 1]),  # the opponent has discarded KS, which was then taken
     ],
 )
-def test_table_features_match_a_worked_example(seat, moves, expected):
+def test_table_features_match_a_worked_example(seat, player, moves, expected):
     scales = [30, 31, 1, 1, 10, 42, 5, 10, 10, 1, 1]
-    _, table = features(seat, moves)
-    assert list(table.values()) == pytest.approx(
-        [value / scale for value, scale in zip(expected, scales, strict=True)]
-    )
-
-
-def test_table_features_of_the_other_player_match_a_worked_example():
-    _, table = card_features(views(0, 1, 5))
-    assert table[0].tolist() == pytest.approx(
-        [1 / 30, 30 / 31, 0, 0, 1, 40 / 42, 0, 1, 1, 0, 1]
-    )  # the opponent has discarded KS, which was then taken
+    _, table = features(seat, player, moves)
+    shares = [value / scale for value, scale in zip(expected, scales, strict=True)]
+    assert list(table.values()) == pytest.approx(shares)
 
 
 def test_first_card_of_the_deck_can_be_the_upcard():

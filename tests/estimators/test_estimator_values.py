@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bot_positions import view_of
+from bot_positions import logistic_values
 from hands_in_words import Table
 
 from gin_env import cards
@@ -112,10 +112,7 @@ def values_after(first: str, second: str) -> dict[str, float]:
     """Return player 0's values after two discards of the opponent, with decrements of 1 for discards."""
     table = Table(HAND, OPPONENT, "KD", "QD 6C TD 7C", dealer=1)
     table.play("pass", "pass", "draw", "QD", "draw", first, "draw", "TD", "draw", second)
-    view = view_of(table)
-    values = np.empty(52)
-    logistic.write_values(view["public"], view["private"], 0, logistic.Changes(0.0, 1.0, 0.0, 0.0), values)
-    return {cards.card_text(card): values[card] for card in np.flatnonzero(values).tolist()}
+    return logistic_values(table, decrement=1.0)
 
 
 def test_values_spread_to_king_and_ace_but_not_across_suits():
@@ -140,10 +137,9 @@ def test_values_spread_to_king_and_ace_but_not_across_suits():
 def test_changes_grow_with_the_completed_turns(draw, changes, expected):
     """By half of the first for each turn; only other suits of the rank, which nothing else changes."""
     table = Table(HAND, OPPONENT, "KD", "QD 6C TD 7C", dealer=1)
-    view = view_of(table.play("pass", "pass", "draw", "QD", "draw", "JC", "draw", "TD", draw, "3H"))
-    values = np.empty(52)
-    logistic.write_values(view["public"], view["private"], 0, logistic.Changes(*changes), values)
-    assert {card: values[cards.card_id(card)] for card in expected} == pytest.approx(expected)
+    table.play("pass", "pass", "draw", "QD", "draw", "JC", "draw", "TD", draw, "3H")
+    values = logistic_values(table, *changes)
+    assert {card: values[card] for card in expected} == pytest.approx(expected)
 
 
 def test_card_without_information_has_probability_one_half():

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hands_in_words import ids
+from hands_in_words import ids, started
 from played_positions import POLICIES, played
 
 from gin_env import PlayerView, Rules, agents, cards, estimators, gin_rummy_v0
@@ -119,8 +119,7 @@ def test_batch_equals_single_and_views_stay_unchanged(name):
 def test_advancing_any_memory_equals_estimating_from_scratch(name):
     """This holds over whole games, for memories that are kept, skipped, swapped or copied."""
     estimator = made(name)
-    games = Games(40, episode="game")
-    games.start(games.everyone, np.full(40, 8, np.uint64), np.arange(40, dtype=np.uint64))
+    games = started(40, seed=8, episode="game")
     memory, rng = estimator.new_memory(40), np.random.default_rng(1)
     hands = 0
     for step in range(150):
@@ -307,10 +306,8 @@ def test_policies_store_their_estimator(monkeypatch):
 def test_estimators_handle_small_decks_and_the_end_of_a_hand():
     """There is no division by 0 if few cards are unseen."""
     rules = Rules(ranks=4, suits=3, hand_size=3, stock_floor=0)
-    games = Games(60, rules)
-    games.start(games.everyone, np.full(60, 2, np.uint64), np.arange(60, dtype=np.uint64))
-    while not games.done.all():
-        waiting = np.flatnonzero(~games.done)
+    games = started(60, rules, seed=2)
+    for waiting in games.until_over():
         games.play(waiting, agents.make("random").act(games.views(waiting)))
         for name in NAMES:
             for player in range(2):

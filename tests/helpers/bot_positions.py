@@ -6,6 +6,7 @@ import numpy as np
 from hands_in_words import Table, action_text
 
 from gin_env import agents, cards
+from gin_env.estimators import logistic
 
 
 def mask(text: str) -> int:
@@ -33,6 +34,16 @@ def choices(table: Table, bot: str, count: int = 40, **params) -> set[str]:
 
 def view_of(table: Table):
     return table.games.views(np.zeros(1, np.int64)).array[0]
+
+
+def logistic_values(
+    table: Table, increment=0.0, decrement=0.0, decline=0.0, depth_growth=0.0
+) -> dict[str, float]:
+    """Return the values other than 0 of the logistic estimator, from player 0's view."""
+    view, values = view_of(table), np.empty(52)
+    changes = logistic.Changes(increment, decrement, decline, depth_growth)
+    logistic.write_values(view["public"], view["private"], 0, changes, values)
+    return {cards.card_text(card): values[card] for card in np.flatnonzero(values).tolist()}
 
 
 def later(table: Table, turns: int) -> Table:

@@ -53,8 +53,7 @@ def deck_of(hand_0: str, hand_1: str, upcard: str, stock: str = "", rules: Rules
 def started(number: int = 3, rules: Rules | None = None, first: int = 0, seed: int = 7, **options) -> Games:
     """Return games that have been dealt; the first of them has this number."""
     games = Games(number, rules, **options)
-    numbers = np.arange(first, first + number, dtype=np.uint64)
-    games.start(games.everyone, np.full(number, seed, np.uint64), numbers)
+    games.start(episodes=np.arange(first, first + number, dtype=np.uint64), seed=seed)
     return games
 
 
@@ -71,8 +70,7 @@ class Table:
         rules: Rules | None = None,
         **options: Any,
     ) -> None:
-        self.games = Games(1, rules, **options)
-        self.games.start(ONE_GAME, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
+        self.games = started(1, rules, seed=0, **options)
         self.deal(hand_0, hand_1, upcard, stock, dealer)
 
     def deal(self, hand_0: str, hand_1: str, upcard: str, stock: str = "", dealer: int | None = None) -> None:

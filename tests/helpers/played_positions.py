@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 
 import numpy as np
+from hands_in_words import started
 from rule_variants import VARIANTS
 
 from gin_env import agents, cards, melds
@@ -31,17 +33,11 @@ def knock_immediately(view: PlayerView) -> np.ndarray:
         public = view.array["public"][index]
         if public["phase"] != DISCARD:
             continue
-        hand = int(view.hands[index])
-        if mask[KNOCK : KNOCK + 52].any():
-            allowed = np.flatnonzero(mask[KNOCK : KNOCK + 52])
-            actions[index] = KNOCK + min(
-                allowed.tolist(), key=lambda card, hand=hand: melds.deadwood(hand & ~(1 << card))
-            )
-        elif public["first_upcard"] % 4:
-            allowed = np.flatnonzero(mask[:52])
-            actions[index] = min(
-                allowed.tolist(), key=lambda card, hand=hand: melds.deadwood(hand & ~(1 << card))
-            )
+        first = KNOCK if mask[KNOCK : KNOCK + 52].any() else 0
+        if first or public["first_upcard"] % 4:
+            hand, allowed = int(view.hands[index]), np.flatnonzero(mask[first : first + 52]).tolist()
+            left = {card: melds.deadwood(hand & ~(1 << card)) for card in allowed}
+            actions[index] = first + min(left, key=left.get)
         else:
             actions[index] %= 52
     return actions
@@ -83,11 +79,8 @@ def as_games(states: np.ndarray, rules: Rules) -> Games:
 
 def simple_views(games: int, seed: int, steps: int) -> Iterator[PlayerView]:
     """Return the views of the players to move in the first steps of games played by `simple`, in order."""
-    table = Games(games, episode="game")
-    table.start(table.everyone, np.full(games, seed, np.uint64), np.arange(games, dtype=np.uint64))
-    bot = agents.make("simple")
-    for _ in range(steps):
-        running = table.everyone[~table.done]
+    table, bot = started(games, seed=seed, episode="game"), agents.make("simple")
+    for running in islice(table.until_over(), steps):
         view = table.views(running)
         yield from view
         table.play(running, bot.act(view))
@@ -95,10 +88,8 @@ def simple_views(games: int, seed: int, steps: int) -> Iterator[PlayerView]:
 
 def later_hands(games: int = 100, actions: int = 200) -> Games:
     """Return games of `simple` against itself, most of them in a later hand."""
-    table, bot = Games(games, episode="game"), agents.make("simple")
-    table.start(seed=4)
-    for _ in range(actions):
-        playing = table.everyone[~table.done]
+    table, bot = started(games, seed=4, episode="game"), agents.make("simple")
+    for playing in islice(table.until_over(), actions):
         table.play(playing, bot.act(table.views(playing)))
     return table
 
@@ -107,13 +98,10 @@ def later_hands(games: int = 100, actions: int = 200) -> Games:
 def played(name: str) -> Played:
     """The positions of one of `POLICIES`; the scores of the game so far are made up."""
     policy, rules, hands = POLICIES[name]
-    games = Games(hands, rules)
-    seeds = np.full(hands, 12345, np.uint64)
-    games.start(games.everyone, seeds, np.arange(hands, dtype=np.uint64))
+    games = started(hands, rules, seed=12345)
     games.state["public"]["scores"] = np.random.default_rng(1).integers(0, 100, (hands, 2))
     snapshots = [games.state.copy()]
-    while not games.done.all():
-        waiting = np.flatnonzero(~games.done)
+    for waiting in games.until_over():
         games.play(waiting, policy(games.views(waiting)))
         snapshots.append(games.state[waiting].copy())
     return Played(rules, np.concatenate(snapshots), reached(games.state))
@@ -165,14 +153,11 @@ def same_records(first: np.ndarray, second: np.ndarray) -> bool:
 
 def views_of_policy(hands: int, rules: Rules | None = None) -> list[tuple[np.void, PlayerView]]:
     """Return a state and the view of the player to move at every fifth action of the policy's hands."""
-    games, policy = Games(hands, rules), agents.make("policy")
-    games.start(games.everyone, np.full(hands, 12, np.uint64), games.everyone.astype(np.uint64))
-    found, running, step = [], games.everyone, 0
-    while len(running):
+    games, policy, found = started(hands, rules, seed=12), agents.make("policy"), []
+    for step, running in enumerate(games.until_over()):
         stopped = running[running % 5 == step % 5]
         found += [(games.state[game].copy(), games.views(np.array([game]))) for game in stopped]
         play_bot(games, policy, running)
-        running, step = running[~games.done[running]], step + 1
     return found
 
 

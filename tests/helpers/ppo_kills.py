@@ -83,8 +83,7 @@ def main(folder: Path) -> None:
     expected, found = (
         load_candidate_policy(run.run / POLICY)[0].state_dict() for run in (unbroken, settings)
     )
-    for name, weights in expected.items():
-        assert torch.equal(weights, found[name]), name
+    torch.testing.assert_close(found, expected, rtol=0, atol=0)
 
 
 if __name__ == "__main__":

@@ -158,10 +158,8 @@ def play_random_rules(rounds: int, seed: int) -> str:
     actions = 0
     for number in range(rounds):
         games = Games(30, random_rules(rng), rng.choice(["hand", "game"]))
-        numbers = np.arange(30, dtype=np.uint64)
-        games.start(games.everyone, np.full(30, rng.getrandbits(63), np.uint64), numbers)
-        while not games.done.all():
-            waiting = np.flatnonzero(~games.done)
+        games.start(seed=rng.getrandbits(63))
+        for waiting in games.until_over():
             views = PlayerView(games.views(waiting).array)
             views.masks(), views.observations()
             if rng.random() < 0.1:

@@ -221,7 +221,6 @@ def test_evaluation_plays_its_bot_under_its_rules():
 @pytest.mark.long
 @pytest.mark.compiled
 def test_csv_and_figures_are_written(result, tmp_path):
-    pytest.importorskip("matplotlib")
     result.save_csv(tmp_path / "result.csv")
     with (tmp_path / "result.csv").open() as file:
         rows = list(csv.DictReader(file))
@@ -240,7 +239,6 @@ def test_estimators_of_a_figure_have_different_lines():
 
 @pytest.mark.compiled
 def test_calibration_curve_rises_from_the_estimates_to_the_shares_held(result, tmp_path, monkeypatch):
-    pytest.importorskip("matplotlib")
     drawn, held = [], [200, 0.3 * 200, 60 * 0.5]  # cards, the sum of their estimates, those held
     other, few = [100, 80, 90], [99, 1, 1]
     both = replace(
@@ -254,7 +252,6 @@ def test_calibration_curve_rises_from_the_estimates_to_the_shares_held(result, t
 
 @pytest.mark.compiled
 def test_figure_shades_one_standard_error(result, tmp_path, monkeypatch):
-    pytest.importorskip("matplotlib")
     drawn = []
     monkeypatch.setattr(evaluation.plots, "save_figure", lambda figure, path, **options: drawn.append(figure))
     evaluation.draw_metric(result, "log_loss", tmp_path / "figure.png")

@@ -8,28 +8,28 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from made_up_matches import made_up_match
 from played_positions import played, same_records
 
-torch = pytest.importorskip("torch")
-from gin_env import PlayerView, agents  # noqa: E402
-from gin_env.agents import base  # noqa: E402
-from gin_env.agents.generations.bot import (  # noqa: E402
+from gin_env import PlayerView, agents
+from gin_env.agents import base
+from gin_env.agents.generations.bot import (
     GenerationBot,
     GenerationNetwork,
     load_network,
     observe,
     save_network,
 )
-from gin_env.game.actions import KNOCK  # noqa: E402
-from gin_env.matches.fixed_positions import game_views  # noqa: E402
-from gin_env.observations import candidates  # noqa: E402 (they need torch)
-from gin_env.observations.candidates import NO_ACTION  # noqa: E402
-from gin_env.observations.views import VIEW  # noqa: E402
-from gin_env.support.array_files import ArrayFileError  # noqa: E402
-from gin_env.training.generations import fit, loop  # noqa: E402
-from gin_env.training.generations.fit import Experience, join_experiences  # noqa: E402
-from gin_env.training.generations.rollouts import Search  # noqa: E402
+from gin_env.game.actions import KNOCK
+from gin_env.matches.fixed_positions import game_views
+from gin_env.observations import candidates
+from gin_env.observations.candidates import NO_ACTION
+from gin_env.observations.views import VIEW
+from gin_env.support.array_files import ArrayFileError
+from gin_env.training.generations import fit, loop
+from gin_env.training.generations.fit import Experience, join_experiences
+from gin_env.training.generations.rollouts import Search
 
 
 def made_up(draws: int, discards: int, seed: int = 0) -> tuple[Experience, Experience]:

@@ -8,32 +8,29 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from hands_in_words import started
+from ppo_runs import tiny
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("tyro")
-
-from ppo_runs import tiny  # noqa: E402
-
-from gin_env import agents, play_match  # noqa: E402
-from gin_env.agents.policies.candidate_network import (  # noqa: E402
+from gin_env import agents, play_match
+from gin_env.agents.policies.candidate_network import (
     FORMAT,
     CandidateScorer,
     load_candidate_policy,
     save_candidate_policy,
 )
-from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
-from gin_env.agents.turns import play_bot  # noqa: E402
-from gin_env.batch import Games  # noqa: E402
-from gin_env.game.rules import PRESETS, Rules  # noqa: E402
-from gin_env.observations.candidates import NO_ACTION, NUM_CONTEXT, NUM_FEATURES  # noqa: E402
-from gin_env.observations.memory import NUM_MEMORY  # noqa: E402
-from gin_env.support.tensor_files import TensorFileError  # noqa: E402
-from gin_env.training.experience import DecisionBuffer, LearnerBatch  # noqa: E402
-from gin_env.training.league import DECAY, SELF, League  # noqa: E402
-from gin_env.training.learner import Learner, most_points  # noqa: E402
-from gin_env.training.ranks import Ranks  # noqa: E402
-from gin_env.training.runs import load_start  # noqa: E402
-from gin_env.training.settings import PPOSettings  # noqa: E402
+from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
+from gin_env.agents.turns import play_bot
+from gin_env.game.rules import PRESETS, Rules
+from gin_env.observations.candidates import NO_ACTION, NUM_CONTEXT, NUM_FEATURES
+from gin_env.observations.memory import NUM_MEMORY
+from gin_env.support.tensor_files import TensorFileError
+from gin_env.training.experience import DecisionBuffer, LearnerBatch
+from gin_env.training.league import DECAY, SELF, League
+from gin_env.training.learner import Learner, most_points
+from gin_env.training.ranks import Ranks
+from gin_env.training.runs import load_start
+from gin_env.training.settings import PPOSettings
 
 pytestmark = pytest.mark.compiled
 
@@ -249,8 +246,7 @@ def test_hand_reward_is_the_change_in_win_chance(tmp_path):
 
 @pytest.mark.parametrize("rules", [Rules.preset(name) for name in PRESETS] + [Rules(gin_bonus=300)], ids=str)
 def test_no_hand_pays_more_than_the_most_points(rules):
-    games, bot = Games(200, rules), agents.make("simple:knock_at=0")
-    games.start(seed=5)
+    games, bot = started(200, rules, seed=5), agents.make("simple:knock_at=0")
     for running in games.until_over():
         play_bot(games, bot, running)
     assert 0 < games.state["public"]["points"].max() <= most_points(rules)
@@ -377,8 +373,8 @@ def test_policy_file_reproduces_the_logits_of_the_network(tmp_path):
     for number in (2, 11):
         rows, table = torch.rand(5, number, NUM_FEATURES), torch.rand(5, NUM_CONTEXT)
         possible = torch.rand(5, 2 * number) < 0.7
-        for ours, theirs in zip(network(rows, possible, table), read(rows, possible, table), strict=True):
-            assert torch.equal(ours, theirs)
+        expected = network(rows, possible, table)
+        torch.testing.assert_close(read(rows, possible, table), expected, rtol=0, atol=0)
     assert isinstance(agents.make(str(path)), CandidatePolicyBot)
 
 
@@ -442,9 +438,8 @@ def test_each_bot_plays_its_own_games():
             self.hands.update(view.hands.tolist())
             return view.masks().argmax(axis=1)
 
-    league, games, random = new_league("simple", "random"), Games(20), np.random.default_rng(1)
+    league, games, random = new_league("simple", "random"), started(20, seed=3), np.random.default_rng(1)
     league.bots = [Seeing(), Seeing()]
-    games.start(seed=3)
     hands, opponents = games.views(games.everyone).hands.copy(), random.integers(2, size=20)
     league.play(games, games.everyone, opponents, random.integers(2**64, size=20, dtype=np.uint64))
     for index, bot in enumerate(league.bots):
@@ -461,8 +456,7 @@ def test_each_past_self_plays_by_its_own_network(monkeypatch, memory, least):
             torch.nn.init.normal_(scores.outputs.weight, std=1e4)  # nearly sure of an action, or equal cards
         league.add_past_self(network, random)
     bots = [CandidatePolicyBot(past) for past in league.past]
-    games = Games(64)
-    games.start(seed=3)
+    games = started(64, seed=3)
     opponents, chances = np.repeat([2, 1], 32), np.empty((2, 64))
     play = games.play
 

@@ -15,27 +15,24 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import rank_tasks
+import torch
 from example_scripts import EXAMPLES
+from ppo_runs import tiny
+from torch.distributed import FileStore, TCPStore
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("tyro")
-
-import rank_tasks  # noqa: E402
-from ppo_runs import tiny  # noqa: E402
-from torch.distributed import FileStore, TCPStore  # noqa: E402
-
-from gin_env.support.tensor_files import MAX_BYTES  # noqa: E402
-from gin_env.training import ranks as ranks_module  # noqa: E402
-from gin_env.training.ranks import SECRET, RankLostError, Ranks, _private_group, launch  # noqa: E402
-from gin_env.training.runs import CHECKPOINT, CHECKPOINT_FORMAT  # noqa: E402
+from gin_env.support.tensor_files import MAX_BYTES
+from gin_env.training import ranks as ranks_module
+from gin_env.training.ranks import SECRET, RankLostError, Ranks, _private_group, launch
+from gin_env.training.runs import CHECKPOINT, CHECKPOINT_FORMAT
 
 pytestmark = [pytest.mark.compiled, pytest.mark.long]
 
-
-def assert_equal_tensors(expected, found):
-    assert expected.keys() == found.keys()
-    for name, tensor in expected.items():
-        assert torch.equal(tensor, found[name]), name
+EXAMPLE = [
+    str(EXAMPLES / "ppo.py"), "--num-envs", "32", "--num-steps", "24", "--num-minibatches", "3",
+    "--hidden", "8", "--bots", "simple", "--final-games", "2",
+]  # fmt: skip
+"""The program of a small training."""
 
 
 def test_ranks_exchange_sums_and_values():
@@ -76,7 +73,7 @@ def test_lost_rank_ends_the_run_and_it_resumes_exactly(tmp_path):
     _, metadata = CHECKPOINT_FORMAT.read_tensors(settings.run / CHECKPOINT)
     assert metadata["progress"]["updates"] == rank_tasks.KILLED_AT
     found = launch(rank_tasks.train, replace(settings, resume=True), workers=2)
-    assert_equal_tensors(expected, found)
+    torch.testing.assert_close(found, expected, rtol=0, atol=0)
 
 
 def listening(pids: set[int]) -> set[tuple[str, int]]:
@@ -105,11 +102,7 @@ def with_children(pid: int) -> set[int]:
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="needs Linux's list of sockets")
 def test_stranger_finds_only_loopback_and_joins_in_vain(tmp_path):
     """Whoever could join as a rank would change the training; with pickles, run code in it."""
-    options = [
-        sys.executable, str(EXAMPLES / "ppo.py"), "--workers", "2", "--total-timesteps", "6000",
-        "--num-envs", "32", "--num-steps", "24", "--num-minibatches", "3", "--hidden", "8",
-        "--bots", "simple", "--final-games", "2", "--run",
-    ]  # fmt: skip
+    options = [sys.executable, *EXAMPLE, "--workers", "2", "--total-timesteps", "6000", "--run"]
     # Whatever interface the caller chose, and wherever the host name leads, the ranks listen on loopback.
     interfaces = ["none", *(name for _, name in socket.if_nameindex() if name != "lo")]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": interfaces[-1]}
@@ -133,7 +126,7 @@ def test_stranger_finds_only_loopback_and_joins_in_vain(tmp_path):
     expected, found = (
         CHECKPOINT_FORMAT.read_tensors(tmp_path / name / CHECKPOINT)[0] for name in ("alone", "visited")
     )
-    assert_equal_tensors(expected, found)
+    torch.testing.assert_close(found, expected, rtol=0, atol=0)
 
 
 PROOF_OF_RANK_0 = hmac.digest(b"known", b"0 to 1", "sha256")
@@ -235,10 +228,7 @@ def test_two_nodes_learn_the_same_as_two_workers(tmp_path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    options = [
-        str(EXAMPLES / "ppo.py"), "--total-timesteps", "3000", "--num-envs", "32", "--num-steps", "24",
-        "--num-minibatches", "3", "--hidden", "8", "--bots", "simple", "--final-games", "2", "--run",
-    ]  # fmt: skip
+    options = [*EXAMPLE, "--total-timesteps", "3000", "--run"]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--nnodes", "2", "--nproc-per-node", "1"]
     torchrun += ["--master-addr", "127.0.0.1", "--master-port", str(port), "--node-rank"]
@@ -253,7 +243,7 @@ def test_two_nodes_learn_the_same_as_two_workers(tmp_path):
     assert workers.returncode == 0
     policies = [(tmp_path / run / "checkpoint.safetensors") for run in ("nodes", "workers")]
     expected, found = (CHECKPOINT_FORMAT.read_tensors(path)[0] for path in policies)
-    assert_equal_tensors(expected, found)
+    torch.testing.assert_close(found, expected, rtol=0, atol=0)
 
 
 def test_shares_are_contiguous_and_complete():

@@ -4,32 +4,30 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from played_positions import played
+import torch
+from hands_in_words import started
+from played_positions import as_games, played
+from sb3_contrib import MaskablePPO
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("sb3_contrib")
-
-from sb3_contrib import MaskablePPO  # noqa: E402
-
-from gin_env import agents, candidates  # noqa: E402
-from gin_env.agents.policies.candidate_network import (  # noqa: E402
+from gin_env import agents, candidates
+from gin_env.agents.policies.candidate_network import (
     IMPOSSIBLE,
     CandidateScorer,
     load_candidate_policy,
     save_candidate_policy,
 )
-from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
-from gin_env.agents.policies.policy import PolicyBot  # noqa: E402
-from gin_env.agents.policies.sb3_archives import ArchiveError, candidate_network_of, convert_archive  # noqa: E402
-from gin_env.batch import Games  # noqa: E402
-from gin_env.envs.gymnasium_env import GinRummyEnv  # noqa: E402
-from gin_env.game.rules import Rules  # noqa: E402
-from gin_env.game.state import DISCARD, OVER  # noqa: E402
-from gin_env.observations.candidates import DRAW_ROWS, ENTRIES, NO_ACTION  # noqa: E402
-from gin_env.observations.observation import OBSERVATION_SIZE  # noqa: E402
-from gin_env.wrappers.candidate_policy import SB3CandidatePolicy  # noqa: E402
-from gin_env.wrappers.card_policy import CardPolicy  # noqa: E402
-from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy  # noqa: E402
+from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
+from gin_env.agents.policies.policy import PolicyBot
+from gin_env.agents.policies.sb3_archives import ArchiveError, candidate_network_of, convert_archive
+from gin_env.batch import Games
+from gin_env.envs.gymnasium_env import GinRummyEnv
+from gin_env.game.rules import Rules
+from gin_env.game.state import DISCARD, OVER
+from gin_env.observations.candidates import DRAW_ROWS, ENTRIES, NO_ACTION
+from gin_env.observations.observation import OBSERVATION_SIZE
+from gin_env.wrappers.candidate_policy import SB3CandidatePolicy
+from gin_env.wrappers.card_policy import CardPolicy
+from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy
 
 
 def new_model(env=None, **settings) -> MaskablePPO:
@@ -72,10 +70,8 @@ def test_options_of_the_optimizer_are_its_own(policy, tmp_path):
 @pytest.fixture(scope="module")
 def positions() -> Games:
     """Return a mix of draws and discards with scores of 0, as in training on hands."""
-    games = played("simple").games()
-    deciding = np.flatnonzero(games.state["public"]["phase"] != OVER)
-    some = Games(len(deciding))
-    some.state[:] = games.state[deciding]
+    states = played("simple").states
+    some = as_games(states[states["public"]["phase"] != OVER], Rules())
     some.state["public"]["scores"] = 0
     return some
 
@@ -227,8 +223,7 @@ def test_rules_and_episode_are_kept_and_hands_hide_scores(episode, tmp_path):
         assert (bot.rules, bot.sees_scores) == ((rules,), episode == "game")
         seen = []
         bot.network.register_forward_pre_hook(lambda _, inputs, seen=seen: seen.append(inputs[2].clone()))
-        games = Games(4, rules)
-        games.start(games.everyone, np.zeros(4, np.uint64), np.arange(4, dtype=np.uint64))
+        games = started(4, rules, seed=0)
         games.state["public"]["scores"] = [50, 70]
         bot.act(games.views(games.everyone))
         context = seen[0].numpy()

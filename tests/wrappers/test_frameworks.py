@@ -7,6 +7,7 @@ import re
 import runpy
 import sys
 import warnings
+from itertools import islice
 from pathlib import Path
 
 import gymnasium
@@ -14,12 +15,12 @@ import numpy as np
 import pytest
 import torch
 from gymnasium.utils.env_checker import check_env
+from hands_in_words import started
 from sb3_contrib import MaskablePPO
 
 from gin_env import agents, gin_rummy_v0
 from gin_env.agents.policies.policy import PolicyBot
 from gin_env.agents.policies.sb3_archives import convert_archive
-from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK
 from gin_env.observations.candidates import ENTRIES
 from gin_env.wrappers.card_policy import CardPolicy
@@ -38,10 +39,8 @@ ID = "gin_env/GinRummy-v0"
 
 def views(count: int, decisions: int = 5):
     """Return the views of the players to move after some decisions of `random`."""
-    games = Games(count)
-    games.start(games.everyone, np.full(count, 3, np.uint64), np.arange(count, dtype=np.uint64))
-    for _ in range(decisions):
-        running = games.everyone[~games.done]
+    games = started(count, seed=3)
+    for running in islice(games.until_over(), decisions):
         games.play(running, agents.make("random").act(games.views(running)))
     return games.views(games.everyone[~games.done])
 

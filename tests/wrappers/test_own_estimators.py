@@ -6,9 +6,6 @@ import sys
 
 import numpy as np
 import pytest
-
-pytest.importorskip("sb3_contrib", reason='pip install "gin-env[train]"')
-
 from sb3_contrib import MaskablePPO
 
 from gin_env import agents, estimators, play_match

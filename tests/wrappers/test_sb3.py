@@ -11,6 +11,7 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 import pytest
+from hands_in_words import started
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks
@@ -19,7 +20,6 @@ from stable_baselines3.common.vec_env import VecEnvWrapper, VecMonitor, VecNorma
 
 from gin_env import agents, play_match
 from gin_env.agents.policies.policy import PolicyBot, describe_training, sample_actions
-from gin_env.batch import Games
 from gin_env.envs.gymnasium_env import GinRummyEnv
 from gin_env.game.actions import DRAW_UPCARD, PASS
 from gin_env.observations.candidates import ENTRIES
@@ -38,13 +38,6 @@ def model() -> MaskablePPO:
     model.learn(2 * 8 * 32)
     model.gin_env = describe_training()
     return model
-
-
-@pytest.fixture(scope="module")
-def saved(model, tmp_path_factory) -> Path:
-    path = tmp_path_factory.mktemp("policy") / "tiny.safetensors"
-    save_policy(model, path)
-    return path
 
 
 # SB3's checker suggests flattening any dict observation; use GinRummyVecEnv with MaskablePPO instead.
@@ -159,11 +152,10 @@ def test_learner_can_play_against_its_snapshots(model):
     )
 
 
-def test_policy_trained_on_hands_does_not_see_scores(saved):
-    bot = PolicyBot.load(saved)
-    view = Games(1, episode="game")
-    view.start(view.everyone, np.array([1], np.uint64), np.array([0], np.uint64))
-    seen = []
+def test_policy_trained_on_hands_does_not_see_scores(model, tmp_path):
+    save_policy(model, tmp_path / "tiny.safetensors")
+    bot = PolicyBot.load(tmp_path / "tiny.safetensors")
+    view, seen = started(1, seed=1, episode="game"), []
     bot.network.register_forward_pre_hook(lambda network, inputs: seen.append(inputs[0].clone()))
     for scores in ((0, 0), (80, 40)):
         view.state["public"]["scores"][0] = scores

@@ -91,20 +91,18 @@ def test_further_calls_of_learn_continue_and_evaluate_again(tmp_path):
     assert (tmp_path / "policy.safetensors").exists()
 
 
-@pytest.mark.parametrize("candidates", [True, False])
-def test_restored_run_has_the_same_model_and_past_selves(tmp_path, candidates):
-    policy = (
-        (SB3CandidatePolicy, {"hidden": 8})
-        if candidates
-        else (CardPolicy, {"net_arch": [8], "card_features": 4})
-    )
-    model = new_model(new_games(candidates), policy[0], **policy[1])
+@pytest.mark.parametrize(
+    ("candidates", "policy", "settings"),
+    [(True, SB3CandidatePolicy, {"hidden": 8}), (False, CardPolicy, {"net_arch": [8], "card_features": 4})],
+)
+def test_restored_run_has_the_same_model_and_past_selves(tmp_path, candidates, policy, settings):
+    model = new_model(new_games(candidates), policy, **settings)
     callback = small_callback(tmp_path, pool_size=2)
     with pytest.raises(FileNotFoundError, match="nothing to resume"):
         callback.restore(model)
     model.learn(4 * ROLLOUT, callback=callback)
     drawn = torch.rand(3), np.random.random(3)  # noqa: NPY002
-    again = new_model(new_games(candidates), policy[0], **policy[1])
+    again = new_model(new_games(candidates), policy, **settings)
     restored = small_callback(tmp_path, pool_size=2)
     restored.restore(again)
     assert torch.equal(torch.rand(3), drawn[0])
@@ -118,12 +116,9 @@ def test_restored_run_has_the_same_model_and_past_selves(tmp_path, candidates):
     assert again.num_timesteps == 4 * ROLLOUT
     assert restored.best_win_rate == callback.best_win_rate
     assert [bot.name for bot in restored.past] == [bot.name for bot in callback.past]
-    for mine, other in zip(
-        (model.policy.state_dict(), *callback._weights.values()),
-        (again.policy.state_dict(), *restored._weights.values()),
-        strict=True,
-    ):
-        assert all(torch.equal(mine[name], other[name]) for name in mine)
+    expected = [model.policy.state_dict(), *callback._weights.values()]
+    found = [again.policy.state_dict(), *restored._weights.values()]
+    torch.testing.assert_close(found, expected, rtol=0, atol=0)
     again.learn(ROLLOUT, callback=restored, reset_num_timesteps=False)
     assert restored.decisions == 5 * ROLLOUT
     with pytest.raises(ValueError, match="a model with other settings"):
