@@ -183,12 +183,13 @@ def test_action_that_is_clearly_worse_is_dropped(monkeypatch, caution):
     def gains(view, worlds, actions, players):
         asked.append((len(worlds), actions.tolist()))
         noise = np.tile([-0.05, 0.05], len(worlds) // 2)
-        return np.stack([noise * (action != tried[0]) - (action != tried[1]) for action in actions.tolist()])
+        worth = {tried[0]: 0 * noise, tried[2]: 1 + noise}
+        return np.stack([worth.get(action, noise - 1) for action in actions.tolist()])
 
     monkeypatch.setattr(bot, "gains", gains)
-    bot.act(view)
-    second = tried if caution > 1 else tried[:2]
-    assert asked == [(16, tried), (48, second), (64, tried[:2])]
+    assert bot.act(view)[0] == tried[2]
+    kept = [tried[0], tried[2]]
+    assert asked == [(16, tried), (48, tried if caution > 1 else kept), (64, kept)]
 
 
 def noisy_gains(asked):
@@ -311,11 +312,14 @@ def test_lazily_imported_bot_has_the_same_parameters(name, bot):
 
 @pytest.mark.parametrize("hidden", [None, 5, 100])
 def test_players_of_rollouts_score_actions_like_the_network(hidden):
-    """Layers of any width, also if the blocks in which they are multiplied do not divide it."""
+    """Layers of any width, also if the blocks in which they are multiplied do not divide it.
+
+    The network is the player's; the opponent has another.
+    """
     records = np.concatenate([view.array for _, view in views_of_policy(4)])
     torch.manual_seed(3)
     network = agents.make("policy").network if hidden is None else CandidateScorer(hidden)
-    logits, actions = RolloutPlayers(network, None).logits(records)
+    logits, actions = RolloutPlayers(network, agents.make("policy-1")).logits(records)
     rows, expected_actions, context = PlayerView(records).candidates()
     assert (actions == expected_actions).all()
     with torch.inference_mode():

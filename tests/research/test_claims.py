@@ -24,6 +24,7 @@ from research.papers.claims import (
 from research.papers.truong2021.hand_strength_claims import (
     TABLE,
     authors_lines,
+    claims_table,
     compare,
     convergence,
     data_lines,
@@ -31,7 +32,7 @@ from research.papers.truong2021.hand_strength_claims import (
     shape_of,
 )
 from research.papers.truong2021.hand_strength_figures import SCORES
-from research.papers.truong2021.paper import Comparison
+from research.papers.truong2021.paper import COMPARISONS, Comparison
 from research.reproduce.experiment import Run
 from research.reproduce.pages import PAGES
 from research.reproduce.verdicts import MARGIN, Claim, margin_for
@@ -240,6 +241,15 @@ def test_kinds_of_networks_are_compared_by_a_rank_test(leads, alike, verdict):
         won |= {better: (np.arange(10) + lead).tolist(), worse: list(range(10))}
     medians = ", ".join(f"{4.5 + lead:.1f} / 4.5" for lead in leads)
     assert compare(Comparison("a sentence", pairs, alike), won) == (medians, verdict)
+
+
+def test_comparisons_show_what_both_networks_win_in_the_paper():
+    (better, worse), *_ = next(one for one in COMPARISONS if len(one.pairs) == 1).pairs
+    rows = [
+        {"of": "truong2021/table-1", "network": name, "won": won, "validation_loss": 1.0}
+        for name, won in ((better, 51.0), (better, 53.0), (worse, 41.0))
+    ]
+    assert f"| {TABLE[better][2]} / {TABLE[worse][2]} | 52.0 / 41.0 |" in claims_table(rows)
 
 
 def test_rows_of_table_1_are_compared_with_prediction_intervals():

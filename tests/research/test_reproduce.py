@@ -521,6 +521,8 @@ def test_removing_knocks_changes_nothing_else():
     assert not silent[knocks].any()
     assert np.array_equal(silent[: knocks.start], table.strategy[: knocks.start])
     assert table.strategy[knocks].any()
+    bots = fitness.bots_that_knock_at().values()
+    assert not any(bot.table.strategy[knocks].any() for bot in bots)
 
 
 def test_compared_counts_differing_decisions():

@@ -10,9 +10,17 @@ from bot_positions import holding, later
 from hands_in_words import Table, action_text
 from unplayed_runs import UnplayedRun
 
+from gin_env.agents.tonic import TonicBot
 from gin_env.matches.matches import play_match
 from research.papers.larkin2021 import tonic_depth
-from research.papers.larkin2021.tonic_filters import ALL, BASES, VARIANTS, FilteredTonicBot
+from research.papers.larkin2021.tonic_filters import (
+    ALL,
+    BASES,
+    TOGETHER,
+    VARIANTS,
+    FilteredTonicBot,
+    filtered_bots,
+)
 
 
 def discards(table: Table, filters: tuple[str, ...], one_by_one: bool = False) -> set[str]:
@@ -26,9 +34,7 @@ def discards(table: Table, filters: tuple[str, ...], one_by_one: bool = False) -
 @pytest.mark.compiled
 @pytest.mark.parametrize("base", BASES)
 def test_all_filters_in_concert_equal_tonic(base):
-    from gin_env.agents.tonic import TonicBot
-
-    filtered = FilteredTonicBot(ALL, False, **BASES[base])
+    filtered = filtered_bots()[f"{base}, filters: {TOGETHER}"]
     mine, theirs = (play_match(bot, "simple", 60, 5) for bot in (filtered, TonicBot(**BASES[base])))
     assert np.array_equal(mine.deals, theirs.deals)
 
@@ -44,6 +50,18 @@ def test_clues_are_about_the_opponent():
         table = Table("2C 3C 4C 6H 8H TD QD KS 9S 4S", "QH QC JH JD TH TC 5C 5S 6D 7D", "AD", dealer=0)
         view = table.play("take", discard).games.views(np.zeros(1, np.int64), 0)
         assert [int(clue[0]) for clue in tonic_depth.clues(view)] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("expected", [False, True])
+def test_knock_is_expected_by_all_clues(expected):
+    """By the turn alone, its chance would be the other way round."""
+    view = holding("KS KH 2C 4D 6H 8S 9C AD 3S 5C", "7D", "9H").games.views(np.zeros(1, np.int64))
+    chances = np.full((20, 4, 5), float(not expected))
+    by_turn = chances[:, 0, 0].copy()
+    chances[tonic_depth.clues(view)] = expected
+    table = tonic_depth.KnockTable(by_turn, chances)
+    bot = tonic_depth.DepthTonicBot((1, 99), table, 0.5, **BASES["tonic-paper"])
+    assert (action_text(int(bot.act(view)[0])) in {"KH", "KS"}) == expected
 
 
 def test_predictions_have_the_losses_of_their_chances():
