@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from hands_in_words import started
+from hands_in_words import ONE_GAME, started
 from played_positions import played
 
 from gin_env import agents, observation
@@ -20,7 +20,6 @@ from gin_env.game.cards import card_text
 from gin_env.observations.views import VIEW, PlayerView
 from gin_env.support.kernel_cache import cache_folder
 
-ONE = np.array([0])
 TWO_SEEDS, THREE_SEEDS = np.zeros(2, np.uint64), np.zeros(3, np.uint64)
 OUTSIDE = [np.array([5_000_000]), np.array([-1]), np.array([0, 3]), [3], np.array([2**63], np.uint64)]
 NO_INDICES = [np.array([0.0]), ["a"], np.zeros((1, 1), np.int64), None, np.array([True]), 0]
@@ -60,8 +59,8 @@ def test_invalid_indices_are_refused(method, some):
 def test_finished_game_refuses_actions():
     games = Games(1)
     for action in (104, 0, 106):
-        refuse(games, IllegalActionError, games.play, ONE, np.array([action]))
-    refuse(games, IndexError, play_turns, games, SimpleBot(), ONE)
+        refuse(games, IllegalActionError, games.play, ONE_GAME, np.array([action]))
+    refuse(games, IndexError, play_turns, games, SimpleBot(), ONE_GAME)
     refuse(games, IndexError, play_bot, started(), SimpleBot(), np.array([0, 3]))
     refuse(games, ValueError, play_bot, started(), SimpleBot(), np.array([1, 1]))
     refuse(games, IndexError, play_turns, started(), SimpleBot(), np.array([3]))

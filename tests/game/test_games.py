@@ -222,8 +222,7 @@ def test_start_without_a_seed_draws_a_random_one():
 
 
 def test_until_over_yields_unfinished_games():
-    games = Games(20)
-    games.start(seed=1)
+    games = started(20)
     chosen, steps = np.arange(0, 20, 2), 0
     for playing in games.until_over(chosen):
         assert set(playing) == {game for game in chosen if not games.done[game]}
@@ -235,8 +234,7 @@ def test_until_over_yields_unfinished_games():
 
 
 def test_unchecked_play_still_refuses_an_illegal_action():
-    games = Games(2)
-    games.start(seed=1)
+    games = started(2)
     before = games.state.copy()
     with pytest.raises(IllegalActionError, match="in game 1"):
         games.play(games.everyone, np.array([PASS, DRAW_STOCK]), checked=False)

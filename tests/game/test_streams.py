@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hands_in_words import started
 
 from gin_env import Rules, cards
 from gin_env.batch import Games
@@ -84,9 +85,7 @@ def test_mix_can_be_inverted():
 @pytest.mark.parametrize("seed", [0, 2**64 - 1])
 def test_view_numbers_reveal_neither_deck_nor_opponent_key(seed):
     """The key recovered from a view's random number reveals neither the deck nor the opponent's key."""
-    count = 200
-    games = Games(count)
-    games.start(games.everyone, np.full(count, seed, np.uint64), np.arange(count, dtype=np.uint64))
+    games = started(200, seed=seed)
     for player in (0, 1):
         views = games.views(games.everyone, player)
         for game, number in enumerate(views.array["random"].tolist()):

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hands_in_words import started
 
 from gin_env import play_match
-from gin_env.batch import Games
 from gin_env.game import cards
 from gin_env.game.actions import DRAW_STOCK
 from gin_env.game.cards import card_id
@@ -84,8 +84,7 @@ def test_the_other_terms_are_deadwood_knock_and_gin():
 
 
 def test_scores_of_a_deal_begin_with_those_of_the_mover():
-    games = Games(8, episode="game")
-    games.start(seed=1)
+    games = started(8, episode="game")
     games.state["public"]["scores"] = 30, 50
     movers = games.to_move()
     assert set(movers.tolist()) == {0, 1}

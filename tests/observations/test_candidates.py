@@ -8,7 +8,7 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 from gymnasium.vector.utils import batch_space
-from hands_in_words import ONE_GAME, Table, ids
+from hands_in_words import ONE_GAME, Table, ids, started
 from played_positions import POLICIES, played
 
 from gin_env import cards, melds
@@ -45,8 +45,7 @@ def test_part_returns_a_view_of_the_rows():
 
 
 def test_spaces_contain_scores_far_above_a_low_target():
-    games = Games(2, Rules(target_score=1, gin_bonus=1000), episode="game")
-    games.start(games.everyone)
+    games = started(2, Rules(target_score=1, gin_bonus=1000), episode="game")
     games.state["public"]["scores"] = 30_000
     for entry, array in zip(candidates.ENTRIES, games.candidates(games.everyone), strict=True):
         assert batch_space(Encoder(Games(), candidates=True).space()[entry], 2).contains(array)

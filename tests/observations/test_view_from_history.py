@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hands_in_words import ids
+from hands_in_words import ids, started
 
 from gin_env import PlayerView, Rules, agents, cards
-from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS, IllegalActionError
 
 HAND = cards.parse("AC 2C 3C 4C 5C 6C 7C 8C 9C TC")
@@ -41,8 +40,7 @@ def told_again(games, index, player):
     ids=["standard", "no offer", "small deck"],
 )
 def test_view_from_history_equals_the_games_view(rules):
-    games = Games(12, rules, episode="game")
-    games.start(games.everyone, np.full(12, 3, np.uint64), np.arange(12, dtype=np.uint64))
+    games = started(12, rules, seed=3, episode="game")
     random, simple = agents.make("random"), agents.make("simple")
     compared = 0
     for _ in range(60):

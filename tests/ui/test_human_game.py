@@ -10,10 +10,10 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 from hand_endings import Plain, plain_action
+from hands_in_words import started
 from screens import SEED, to_move
 
 from gin_env import agents, records
-from gin_env.batch import Games
 from gin_env.game.actions import IllegalActionError
 from gin_env.game.rules import Rules
 from gin_env.game.state import OVER
@@ -46,8 +46,7 @@ def act(game: HumanGame) -> None:
 def test_human_game_matches_the_seeded_game():
     """Each hand equals that of `Games`, with alternating dealers, and its result can be shown."""
     game = HumanGame(Plain(), SEED)
-    plain = Games(1, episode="game")
-    plain.start(plain.everyone, np.array([SEED], np.uint64), np.zeros(1, np.uint64))
+    plain = started(1, seed=SEED, episode="game")
     dealers = []
     while True:
         while True:
