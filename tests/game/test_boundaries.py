@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hands_in_words import ONE_GAME, started
 from played_positions import played
+from python_programs import run_python
 
 from gin_env import agents, observation
 from gin_env.agents.simple import SimpleBot
@@ -197,9 +194,8 @@ from gin_env import Rules, agents
 from gin_env.batch import Games
 for rules in (Rules(), Rules(ranks=6, suits=3, hand_size=4, knock_limit=6, opening_offer=False)):
     games = Games(40, rules, "game")
-    games.start(games.everyone, np.full(40, 7, np.uint64), np.arange(40, dtype=np.uint64))
-    for step in range(150):
-        waiting = np.flatnonzero(~games.done)
+    games.start(seed=7)
+    for step, waiting in zip(range(150), games.until_over()):
         views = games.views(waiting)
         views.masks(), views.observations()
         games.play(waiting, agents.make(("random", "simple")[step % 2]).act(views))
@@ -211,10 +207,5 @@ print("none was out of bounds")
 def test_engine_stays_within_array_bounds(tmp_path):
     """Run with numba's bounds checking; its kernels are cached in a separate folder."""
     folder = (cache_folder() or tmp_path / "none").parent / "bounds-checked"
-    done = subprocess.run(
-        [sys.executable, "-c", BOUNDS_CHECKED],
-        env=os.environ | {"NUMBA_BOUNDSCHECK": "1", "GIN_ENV_CACHE": str(folder)},
-        capture_output=True,
-        text=True,
-    )
+    done = run_python("-c", BOUNDS_CHECKED, NUMBA_BOUNDSCHECK="1", GIN_ENV_CACHE=str(folder))
     assert done.stdout.splitlines() == ["indices are checked", "none was out of bounds"], done.stderr
