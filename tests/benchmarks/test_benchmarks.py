@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import numpy as np
 import pytest
+from python_programs import run_python
 from workloads import WORKLOADS, aec_last
 
 from gin_env import gin_rummy_v0
@@ -20,16 +19,8 @@ pytestmark = pytest.mark.compiled
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
-def run_benchmark(
-    *arguments: object, script: str = "run.py", **environment: str
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(BENCHMARKS / script), *map(str, arguments)],
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+def run_benchmark(*arguments: object, script: str = "run.py", status: int = 0) -> CompletedProcess[str]:
+    return run_python(BENCHMARKS / script, *arguments, status=status, timeout=300)
 
 
 SMALLEST = ("--quick", "--repeats", 1, "--seconds", 0.001, "--core", -1)
@@ -41,7 +32,6 @@ def alone(tmp_path_factory) -> tuple[str, dict, Path]:
     folder = tmp_path_factory.mktemp("benchmark")
     files = folder / "result.json", folder / "result.png"
     done = run_benchmark(*SMALLEST, "--skip-peers", "--json", files[0], "--plot", files[1])
-    assert done.returncode == 0, done.stderr
     return done.stdout, json.loads(files[0].read_text()), files[1]
 
 
@@ -67,8 +57,7 @@ def test_peer_worker_reports_a_failing_workload(tmp_path):
         "def fine():\n    return lambda rounds: {'steps': rounds, 'seconds': 0.5 * rounds}\n"
         "main(lambda: ({'broken': broken, 'fine': fine}, {}))\n"
     )
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
-    first, second = map(json.loads, done.stdout.splitlines())
+    first, second = map(json.loads, run_python(script).stdout.splitlines())
     assert first == {"name": "broken", "error": "ZeroDivisionError: planted"}
     assert second["amounts"]["steps"] / second["seconds"] == 2
 
@@ -92,8 +81,8 @@ def test_compare_detects_a_planted_regression(tmp_path, factor, tolerance, statu
     baseline.write_text(json.dumps(COUNTS))
     changed = {**COUNTS["instructions"], "play": 300.0 * factor}
     measured.write_text(json.dumps({**COUNTS, "instructions": changed}))
-    done = run_benchmark("compare", "--baseline", baseline, "--measured", measured, "--tolerance", tolerance)
-    assert done.returncode == status, done.stderr
+    files = "--baseline", baseline, "--measured", measured
+    done = run_benchmark("compare", *files, "--tolerance", tolerance, status=status)
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("play")]
     assert line.endswith(verdict)
 
@@ -104,7 +93,6 @@ def test_compare_lists_changed_versions_and_new_workloads(tmp_path):
     baseline.write_text(json.dumps({"instructions": {"play": 300.0}, "versions": {"python": "3.10.0"}}))
     measured.write_text(json.dumps(COUNTS))
     done = run_benchmark("compare", "--baseline", baseline, "--measured", measured)
-    assert done.returncode == 0
     assert "python was 3.10.0, is 3.11.7" in done.stdout
     assert "new: not in the baseline" in done.stdout
 
@@ -132,9 +120,7 @@ def test_baseline_covers_every_counted_workload():
 def test_bench_writes_json_and_refuses_unknown_names(tmp_path):
     written = tmp_path / "speed.json"
     options = ["--only", "deadwood,aec_raw", "--repeats", "1", "--seconds", "0.001", "--json", str(written)]
-    done = run_benchmark(*options, script="bench.py")
-    assert done.returncode == 0, done.stderr
+    run_benchmark(*options, script="bench.py")
     assert set(json.loads(written.read_text())) == {"deadwood hands/s", "aec_raw steps/s", "state bytes"}
-    done = run_benchmark("--only", "x", script="bench.py")
-    assert done.returncode == 2
+    done = run_benchmark("--only", "x", script="bench.py", status=2)
     assert done.stderr.startswith("bench.py: unknown measurement 'x'; choose from play, ")

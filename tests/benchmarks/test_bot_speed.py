@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 
 import numpy as np
 import pytest
+from python_programs import run_python
 
 from benchmarks import bot_speed
 from gin_env import agents
@@ -61,9 +60,7 @@ def test_finished_games_are_followed_by_new_ones():
 
 @pytest.mark.long
 def test_bot_speed_script_prints_a_table(tmp_path):
-    path, script = tmp_path / "speed.json", bot_speed.__file__
+    path = tmp_path / "speed.json"
     options = ["simple", "simple:knock_at=4", "--repeats", "1", "--steps", "2", "--tables", "8"]
-    command = [sys.executable, script, *options, "--json", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    run_python(bot_speed.__file__, *options, "--json", path)
     assert [row["bot"] for row in json.loads(path.read_text())] == ["simple", "simple:knock_at=4"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,17 +11,16 @@ from pathlib import Path
 import pytest
 import typer
 from ppo_runs import QUICK
+from python_programs import run_python
 from typer.testing import CliRunner
 
 from gin_env import Rules, __version__, agents, estimators
 from gin_env.cli import app, main
 from gin_env.commands.lists import show
 
-MAIN = [sys.executable, "-c", "from gin_env.cli import main; main()"]
 
-
-def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*MAIN, *arguments], capture_output=True, text=True, env=os.environ | environment)
+def run(*arguments: str, status: int = 0) -> subprocess.CompletedProcess[str]:
+    return run_python("-m", "gin_env", *arguments, status=status)
 
 
 def test_version_is_printed():
@@ -43,9 +41,16 @@ def test_bots_are_listed_as_json():
 
 
 def test_error_is_printed_without_a_progress_bar():
-    done = run("match", "simple", "nobody")
-    assert done.returncode == 2
+    done = run("match", "simple", "nobody", status=2)
     assert done.stderr.startswith("gin-rummy: unknown bot 'nobody'")
+
+
+def status_of(monkeypatch, *arguments: str) -> int:
+    """Run the command line in this process and return its exit status."""
+    monkeypatch.setattr(sys, "argv", ["gin-rummy", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    return ended.value.code
 
 
 @pytest.mark.parametrize(
@@ -66,11 +71,8 @@ def test_error_is_printed_without_a_progress_bar():
     ],
 )
 def test_mistake_in_a_command_looks_like_one_in_a_value(command, message, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["gin-rummy", *command.split()])
-    with pytest.raises(SystemExit) as ended:
-        main()
+    assert status_of(monkeypatch, *command.split()) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert ended.value.code == 2
     assert line.startswith("gin-rummy: ")
     assert message in line
 
@@ -81,25 +83,17 @@ def test_process_ends_with_the_status_of_its_command(status, monkeypatch):
         raise typer.Exit(status)
 
     monkeypatch.setattr("gin_env.matches.matches.play_match", interrupted)
-    monkeypatch.setattr(sys, "argv", ["gin-rummy", "match", "simple", "random", "--games", "2"])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == status
+    assert status_of(monkeypatch, "match", "simple", "random", "--games", "2") == status
 
 
 def test_question_without_an_answer_ends_the_command(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["gin-rummy", "puzzle"])
     monkeypatch.setattr(sys, "stdin", io.StringIO())
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert (ended.value.code, capsys.readouterr().err) == (1, "gin-rummy: aborted\n")
+    assert status_of(monkeypatch, "puzzle") == 1
+    assert capsys.readouterr().err == "gin-rummy: aborted\n"
 
 
 def test_command_without_arguments_prints_the_help_once(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["gin-rummy"])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 2
+    assert status_of(monkeypatch) == 2
     assert capsys.readouterr().out.count("Usage:") == 1
 
 
@@ -108,7 +102,7 @@ def test_command_without_arguments_prints_the_help_once(monkeypatch, capsys):
 @pytest.mark.parametrize("option", ["", "--record", "--json"])
 def test_full_disk_is_named(option):
     place, output = ("/dev/full", [option, "/dev/full"]) if option else ("the standard output", [])
-    command = [*MAIN, "match", "simple", "random", "--games", "2", "--hands", *output]
+    command = [*f"{sys.executable} -m gin_env match simple random --games 2 --hands".split(), *output]
     with open("/dev/null" if option == "--json" else "/dev/full", "w") as written:
         done = subprocess.run(command, stdout=written, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 1
@@ -116,9 +110,7 @@ def test_full_disk_is_named(option):
 
 
 def test_long_name_is_not_repeated_whole():
-    done = run("match", "x" * 5000, "simple")
-    assert done.returncode == 2
-    assert len(done.stderr) < 300
+    assert len(run("match", "x" * 5000, "simple", status=2).stderr) < 300
 
 
 def walk(command: typer.core.TyperCommand, path: str = "gin-rummy"):
@@ -134,7 +126,7 @@ COMMANDS = dict(walk(typer.main.get_command(app)))
 @pytest.mark.parametrize("closed", ["2>&-", ">&-", "<&- >&- 2>&-"])
 def test_closed_standard_streams_are_empty(tmp_path, closed):
     """Services and cron jobs start like this."""
-    command = f"{sys.executable} -c 'from gin_env.cli import main; main()' match simple random --games 2"
+    command = f"{sys.executable} -m gin_env match simple random --games 2"
     done = subprocess.run(f"{command} --json match.json {closed}", shell=True, cwd=tmp_path)
     assert done.returncode == 0
     assert json.loads((tmp_path / "match.json").read_text())["bots"] == ["simple", "random"]
@@ -144,9 +136,7 @@ def test_closed_standard_streams_are_empty(tmp_path, closed):
 @pytest.mark.parametrize(("words", "option"), [((), "--ent-coef"), (("generations",), "--settings.hands")])
 def test_help_of_train_lists_the_settings(words, option):
     pytest.importorskip("tyro")
-    done = run("train", *words, "--help")
-    assert done.returncode == 0, done.stderr
-    assert option in done.stdout
+    assert option in run("train", *words, "--help").stdout
 
 
 @pytest.mark.long
@@ -155,14 +145,11 @@ def test_train_command_writes_a_policy_and_names_itself(tmp_path):
     folder = tmp_path / "run"
     options = [f"--{name.replace('_', '-')}={value}" for name, value in QUICK.items()]
     done = run("train", *options, f"--run={folder}")
-    assert done.returncode == 0, done.stderr
     assert f"next: gin-rummy benchmark {folder}/policy.safetensors" in done.stdout
     assert b"gin-rummy train --" in (folder / "policy.safetensors").read_bytes(), "the command that made it"
     assert agents.make(str(folder / "policy.safetensors")).name == "run"
-    again = run("train", f"--run={folder}", "--resume", "--total-timesteps=2000")
-    assert again.returncode == 0, again.stderr
-    refused = run("train", f"--run={folder}", "--total-timesteps=2000")
-    assert (refused.returncode, "is not empty" in refused.stderr) == (2, True)
+    run("train", f"--run={folder}", "--resume", "--total-timesteps=2000")
+    assert "is not empty" in run("train", f"--run={folder}", "--total-timesteps=2000", status=2).stderr
 
 
 def test_list_of_bots_shows_stored_results_and_what_is_missing(capsys):

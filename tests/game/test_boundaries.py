@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
-from hands_in_words import started
+from hands_in_words import ONE_GAME, started
 from played_positions import played
+from python_programs import run_python
 
 from gin_env import agents, observation
 from gin_env.agents.simple import SimpleBot
@@ -20,7 +17,6 @@ from gin_env.game.cards import card_text
 from gin_env.observations.views import VIEW, PlayerView
 from gin_env.support.kernel_cache import cache_folder
 
-ONE = np.array([0])
 TWO_SEEDS, THREE_SEEDS = np.zeros(2, np.uint64), np.zeros(3, np.uint64)
 OUTSIDE = [np.array([5_000_000]), np.array([-1]), np.array([0, 3]), [3], np.array([2**63], np.uint64)]
 NO_INDICES = [np.array([0.0]), ["a"], np.zeros((1, 1), np.int64), None, np.array([True]), 0]
@@ -60,8 +56,8 @@ def test_invalid_indices_are_refused(method, some):
 def test_finished_game_refuses_actions():
     games = Games(1)
     for action in (104, 0, 106):
-        refuse(games, IllegalActionError, games.play, ONE, np.array([action]))
-    refuse(games, IndexError, play_turns, games, SimpleBot(), ONE)
+        refuse(games, IllegalActionError, games.play, ONE_GAME, np.array([action]))
+    refuse(games, IndexError, play_turns, games, SimpleBot(), ONE_GAME)
     refuse(games, IndexError, play_bot, started(), SimpleBot(), np.array([0, 3]))
     refuse(games, ValueError, play_bot, started(), SimpleBot(), np.array([1, 1]))
     refuse(games, IndexError, play_turns, started(), SimpleBot(), np.array([3]))
@@ -198,9 +194,8 @@ from gin_env import Rules, agents
 from gin_env.batch import Games
 for rules in (Rules(), Rules(ranks=6, suits=3, hand_size=4, knock_limit=6, opening_offer=False)):
     games = Games(40, rules, "game")
-    games.start(games.everyone, np.full(40, 7, np.uint64), np.arange(40, dtype=np.uint64))
-    for step in range(150):
-        waiting = np.flatnonzero(~games.done)
+    games.start(seed=7)
+    for step, waiting in zip(range(150), games.until_over()):
         views = games.views(waiting)
         views.masks(), views.observations()
         games.play(waiting, agents.make(("random", "simple")[step % 2]).act(views))
@@ -212,10 +207,5 @@ print("none was out of bounds")
 def test_engine_stays_within_array_bounds(tmp_path):
     """Run with numba's bounds checking; its kernels are cached in a separate folder."""
     folder = (cache_folder() or tmp_path / "none").parent / "bounds-checked"
-    done = subprocess.run(
-        [sys.executable, "-c", BOUNDS_CHECKED],
-        env=os.environ | {"NUMBA_BOUNDSCHECK": "1", "GIN_ENV_CACHE": str(folder)},
-        capture_output=True,
-        text=True,
-    )
+    done = run_python("-c", BOUNDS_CHECKED, NUMBA_BOUNDSCHECK="1", GIN_ENV_CACHE=str(folder))
     assert done.stdout.splitlines() == ["indices are checked", "none was out of bounds"], done.stderr

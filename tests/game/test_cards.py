@@ -64,10 +64,9 @@ def test_invalid_card_text_is_named_in_the_error(text):
 
 @pytest.mark.parametrize("value", [None, 5, b"AS", ["AS"]])
 def test_non_text_card_raises_type_error(value):
-    with pytest.raises(TypeError, match="string such as"):
-        cards.card_id(value)
-    with pytest.raises(TypeError, match="string such as"):
-        cards.parse(value)
+    for read in (cards.card_id, cards.parse):
+        with pytest.raises(TypeError, match="string such as"):
+            read(value)
 
 
 def test_duplicate_card_is_refused():

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hand_endings import SITUATIONS, Plain, plain_action
+from hands_in_words import started
 
 from gin_env import Rules, gin_rummy_v0
-from gin_env.batch import Games
 from gin_env.envs.gymnasium_env import GinRummyEnv
 from gin_env.envs.vector_env import GinRummyVectorEnv
 from gin_env.game.state import OVER
@@ -57,15 +57,12 @@ def test_unused_fixed_decks_leave_a_finished_game_unchanged():
     for agent in env.possible_agents:
         assert not env.observe(agent)["action_mask"].any()
     env.reset(seed=2)
-    fresh = Games(1)
-    fresh.start(np.array([0]), np.array([2], np.uint64), np.zeros(1, np.uint64))
-    assert env.games.deck(0).tolist() == fresh.deck(0).tolist()
+    assert env.games.deck(0).tolist() == started(1, seed=2).deck(0).tolist()
 
 
 def test_fixed_decks_are_copied():
     decks = [np.array(KNOCK.deck, np.int8), np.array(GIN.deck, np.int8)]
-    games = Games(1, episode="game")
-    games.start(seed=1)
+    games = started(1, episode="game")
     games.fix_deals(0, decks)
     expected = decks[1].tolist()
     decks[1][:] = 0

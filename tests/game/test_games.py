@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from hand_endings import LOOSE, THREE_RUNS
 from hands_in_words import ONE_GAME, Table, deck_of, started
+from played_positions import same_records
+from recorded_games import settled
 
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS, IllegalActionError
@@ -110,26 +112,6 @@ def test_copy_has_its_own_player_to_move(clone):
     assert np.shares_memory(twin.to_move(), twin.state)
 
 
-def visible(games: Games) -> list:
-    """Return all meaningful values of the states, without the unused parts of arrays."""
-    seen: list = []
-    for state in games.state:
-        public, hidden = state["public"], state["hidden"]
-        pile = [card for card in range(52) if int(public["pile"]) >> card & 1]
-        seen += [
-            public[name].tolist() for name in public.dtype.names if name not in ("history", "discard_turn")
-        ]
-        seen += [
-            public["history"][: public["history_length"]].tolist(),
-            public["discard_turn"][pile].tolist(),
-        ]
-        for private in state["private"]:
-            drawn = int(private["num_stock_draws"])
-            seen += [int(private["hand"]), drawn, private["stock_draws"][:drawn].tolist()]
-        seen += [hidden[name].tolist() for name in hidden.dtype.names]
-    return seen
-
-
 def test_restarted_game_equals_a_new_one():
     """Restarting clears the scores, hand number, dealer, piles and decision count."""
     new, used = (started(4, episode="game", rules=Rules(max_turns=5)) for _ in range(2))
@@ -139,7 +121,7 @@ def test_restarted_game_equals_a_new_one():
         used.play(used.everyone, used.masks(used.everyone).argmax(axis=1))
     assert (used.state["public"]["hand_number"] > 0).all()
     used.start(used.everyone, np.full(4, 7, np.uint64), np.arange(4, dtype=np.uint64))
-    assert visible(used) == visible(new)
+    assert same_records(settled(used.state), settled(new.state))
     random = [games.views(games.everyone).array["random"].tolist() for games in (used, new)]
     assert random[0] == random[1]
 
@@ -222,8 +204,7 @@ def test_start_without_a_seed_draws_a_random_one():
 
 
 def test_until_over_yields_unfinished_games():
-    games = Games(20)
-    games.start(seed=1)
+    games = started(20)
     chosen, steps = np.arange(0, 20, 2), 0
     for playing in games.until_over(chosen):
         assert set(playing) == {game for game in chosen if not games.done[game]}
@@ -235,8 +216,7 @@ def test_until_over_yields_unfinished_games():
 
 
 def test_unchecked_play_still_refuses_an_illegal_action():
-    games = Games(2)
-    games.start(seed=1)
+    games = started(2)
     before = games.state.copy()
     with pytest.raises(IllegalActionError, match="in game 1"):
         games.play(games.everyone, np.array([PASS, DRAW_STOCK]), checked=False)

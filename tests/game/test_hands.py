@@ -7,20 +7,14 @@ from itertools import combinations
 import numpy as np
 import pytest
 from bot_positions import facing, mask, view_of
+from brute_force import all_melds
 
 from gin_env import cards
 from gin_env.agents.hand_strength import features
 from gin_env.game import hands
 from gin_env.game.cards import CARDS_UP_TO
 
-MELDS = [
-    *(
-        sum(1 << suit * 13 + rank for suit in suits)
-        for rank in range(13)
-        for suits in combinations(range(4), 3)
-    ),
-    *(7 << suit * 13 + rank for suit in range(4) for rank in range(11)),
-]
+MELDS = [cards.mask_of(meld) for meld in all_melds(frozenset(range(52))) if len(meld) == 3]
 """All melds of three."""
 
 

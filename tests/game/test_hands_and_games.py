@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hands_in_words import Table
+from test_rules import ALL_BUT_A_FIVE, dull_table
 
 from gin_env.game.rules import BOUNDS, MAX_TURNS, Rules
 
-DULL = "KC QH JS 9D 8H 7S 6C 5H 4D 3H"
-DREARY = "KD QS JC TH 9C 8S 2H 4C AH 6D"
-ALL_BUT_A_FIVE = "2C 3C 4C 7H 8H 9H JS QS KS 5D"
 GIN_DEFENDER = "AC AS AD 8C 8S 8D KC KD KH 2S"
 
 
@@ -27,7 +25,7 @@ def draw_and_discard_it(table: Table, turns: int) -> None:
 
 
 def test_rule_5_hand_is_void_at_two_stock_cards():
-    table = Table(DULL, DREARY, upcard="7D").play("pass", "pass")
+    table = dull_table().play("pass", "pass")
     draw_and_discard_it(table, 28)
     assert (table.public["stock_left"], table.phase) == (3, "draw")
     table.play("draw")
@@ -58,29 +56,6 @@ STOCK_WITHOUT_HELP = (
 )
 
 
-def test_rule_5_taking_the_upcard_leaves_the_stock_unchanged():
-    table = Table(DULL, DREARY, upcard="7D").play("take", "KC", "take", "KD", "take", "QH")
-    assert table.public["stock_left"] == 31
-
-
-def test_rule_8_void_hand_keeps_the_dealer():
-    for dealer in (0, 1):
-        table = Table(DULL, DREARY, upcard="7D", dealer=dealer, episode="game").play("pass", "pass")
-        draw_and_discard_it(table, 29)
-        assert table.result == ("void", -1, 0)
-        assert (table.public["hand_number"], table.public["dealer"]) == (1, dealer)
-        assert (table.phase, table.public["to_move"]) == ("opening offer", 1 - dealer)
-        assert not table.games.done[0]
-
-
-def test_hand_is_void_at_the_turn_cap():
-    table = Table(DULL, DREARY, upcard="7D", rules=Rules(max_turns=5)).play("pass", "pass")
-    draw_and_discard_it(table, 4)
-    assert table.phase == "draw"
-    draw_and_discard_it(table, 1)
-    assert (table.public["turn"], table.result) == (5, ("void", -1, 0))
-
-
 def test_last_turn_before_the_cap_allows_a_knock():
     table = Table(ALL_BUT_A_FIVE, GIN_DEFENDER, upcard="7D", stock="5C", rules=Rules(max_turns=1))
     table.play("pass", "pass", "draw", "knock 5D")
@@ -89,7 +64,7 @@ def test_last_turn_before_the_cap_allows_a_knock():
 
 def test_hand_of_upcard_draws_ends_at_the_turn_cap():
     # The longest hand that fits in the record.
-    table = Table(DULL, DREARY, upcard="7D", rules=Rules(max_turns=MAX_TURNS)).play("pass", "pass", "draw")
+    table = dull_table(rules=Rules(max_turns=MAX_TURNS)).play("pass", "pass", "draw")
     table.play(table.hand(0).split()[0])
     while table.phase != "over":
         table.play("take")
@@ -113,7 +88,7 @@ def gin_hand(table: Table, stock: str = "5C", discard: str = "knock 5D") -> None
 
 
 def test_rule_8_deal_alternates_after_every_scored_hand():
-    table = Table(DULL, DREARY, upcard="7D", dealer=1, episode="game")
+    table = dull_table(dealer=1, episode="game")
     dealers = []
     for _ in range(3):
         dealers.append(int(table.public["dealer"]))
@@ -124,21 +99,9 @@ def test_rule_8_deal_alternates_after_every_scored_hand():
     assert table.public["scores"].tolist() == [81, 0]
 
 
-def test_rule_9_game_ends_at_100_points():
-    table = Table(DULL, DREARY, upcard="7D", episode="game")
-    for hand in range(4):
-        assert not table.games.done[0]
-        assert table.public["hand_number"] == hand
-        gin_hand(table)
-    assert table.games.done[0]
-    assert table.phase == "over"
-    assert table.public["scores"].tolist() == [108, 0]
-    assert table.games.rewards[0] == pytest.approx(1.08)
-
-
 def test_rule_9_game_continues_at_99_and_ends_at_100():
     for before, over in ((72, False), (73, True)):
-        table = Table(DULL, DREARY, upcard="7D", episode="game")
+        table = dull_table(episode="game")
         table.public["scores"] = (before, 0)
         gin_hand(table)
         assert table.public["scores"].tolist() == [before + 27, 0]
@@ -147,14 +110,14 @@ def test_rule_9_game_continues_at_99_and_ends_at_100():
 
 @pytest.mark.parametrize(("reward", "paid"), [("win", 1.0), ("points", 0.27)])
 def test_rule_9_first_player_to_reach_100_wins_against_99(reward, paid):
-    table = Table(DULL, DREARY, upcard="7D", episode="game", reward=reward)
+    table = dull_table(episode="game", reward=reward)
     table.public["scores"] = (98, 99)
     gin_hand(table)
     assert table.public["scores"].tolist() == [125, 99]
     assert table.games.done[0]
     assert table.games.rewards[0] == pytest.approx(paid)
     # The reverse: the knocker at 99 is undercut by the player at 98.
-    table = Table(DULL, DREARY, upcard="7D", episode="game", reward=reward)
+    table = dull_table(episode="game", reward=reward)
     table.public["scores"] = (99, 98)
     gin_hand(table, stock="QD", discard="knock QD")
     assert table.result == ("undercut", 1, 28)
@@ -164,14 +127,14 @@ def test_rule_9_first_player_to_reach_100_wins_against_99(reward, paid):
 
 
 def test_win_reward_is_paid_only_at_the_end_of_the_game():
-    table = Table(DULL, DREARY, upcard="7D", episode="game", reward="win")
+    table = dull_table(episode="game", reward="win")
     for expected in (0, 0, 0, 1):
         gin_hand(table)
         assert table.games.rewards[0] == expected
 
 
 def test_game_without_a_winner_ends_at_max_hands():
-    table = Table(DULL, DREARY, "7D", episode="game", reward="win", rules=Rules(max_hands=3))
+    table = dull_table(episode="game", reward="win", rules=Rules(max_hands=3))
     for over in (False, False, True):
         gin_hand(table)
         assert table.games.done[0] == over
@@ -226,6 +189,7 @@ def test_default_rules_match_the_eaai_challenge():
     rules = Rules()
     assert (rules.hand_size, rules.knock_limit, rules.gin_bonus, rules.undercut_bonus) == (10, 10, 25, 25)
     assert (rules.target_score, rules.stock_floor, rules.opening_offer) == (100, 2, True)
+    assert (rules.next_dealer, rules.void_dealer) == ("alternate", "same")
     assert (rules.deck_size, rules.initial_stock, rules.deck_mask) == (52, 31, (1 << 52) - 1)
 
 

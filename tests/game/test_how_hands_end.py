@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hand_endings import RULES, SITUATIONS, Plain, plain_action
-from hands_in_words import ONE_GAME
+from hands_in_words import ONE_GAME, started
 
-from gin_env.batch import Games
 from gin_env.envs.gymnasium_env import GinRummyEnv
 from gin_env.envs.vector_env import GinRummyVectorEnv
 from gin_env.game.state import OUTCOME_NAMES
@@ -28,8 +27,7 @@ def play_on(env: GinRummyEnv, mask: np.ndarray) -> tuple[float, dict]:
 
 @every_situation
 def test_engine_reports_the_result_of_the_hand(situation):
-    games = Games(1, RULES)
-    games.start(ONE_GAME, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
+    games = started(1, RULES)
     games.set_deck(0, situation.deck, situation.dealer)
     while not games.done[0]:
         games.play(ONE_GAME, Plain().act(games.views(ONE_GAME)))

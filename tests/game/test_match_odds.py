@@ -8,16 +8,9 @@ import pytest
 from gin_env.game.match_odds import chances_to_win
 
 
-def paying(**points):
-    hands = np.zeros(101)
-    for name, count in points.items():
-        hands[int(name.removeprefix("points_"))] = count
-    return hands
-
-
 def test_chances_match_values_computed_by_hand():
     """With a target of 100 and 50 points per hand, a player without points needs two hands."""
-    chances = chances_to_win(paying(points_50=3), 100)
+    chances = chances_to_win(np.bincount([50, 50, 50]), 100)
     assert chances[0, 0] == 0.5
     assert chances[50, 0] == 0.75
     assert chances[0, 50] == 0.25
@@ -28,11 +21,11 @@ def test_chances_match_values_computed_by_hand():
 
 def test_hands_are_weighted_by_frequency_without_void_hands():
     # At 80 to 70 a hand of 30 points wins for either player; a hand of 10 leads to 90 to 70 or 80 to 80.
-    hands = paying(points_10=1, points_30=1)
+    hands = np.bincount([10, 30])
     chances = chances_to_win(hands, 100)
     ahead = 0.5 * 0.5 * (1 + chances[90, 70]) + 0.5 * 0.5 * (0 + chances[80, 80])
     assert chances[80, 70] == pytest.approx(ahead)
-    np.testing.assert_array_equal(chances, chances_to_win(hands + paying(points_0=40), 100))
+    np.testing.assert_array_equal(chances, chances_to_win(np.bincount([10, 30, *[0] * 40]), 100))
 
 
 def test_chances_of_both_players_sum_to_one():

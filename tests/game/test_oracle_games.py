@@ -101,9 +101,8 @@ def test_complete_games_replay_move_by_move(name, whole):
         for index, hand in enumerate(line["hands"]):
             if index and not games.done[0]:
                 assert public["dealer"] == 1 - hand["starter"], "the deal alternates after scored hands only"
-            public["scores"] = (
-                scores  # our better defence may have changed the points: continue with the logged scores
-            )
+            # Our better defence may have changed the points: continue with the logged scores.
+            public["scores"] = scores
             games.set_deck(0, ids_of(hand["deck"]), 1 - hand["starter"])
             dealt = [cards.mask_of(ids_of(texts)) for texts in hand["deal"]]
             assert games.state["private"]["hand"][0].tolist() == dealt

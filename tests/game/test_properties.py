@@ -90,8 +90,7 @@ def test_history_leads_to_the_current_position(name):
 
 
 def play_out(games: Games, act, log: list | None = None) -> None:
-    while not games.done.all():
-        waiting = np.flatnonzero(~games.done)
+    for waiting in games.until_over():
         movers = games.to_move()[waiting].copy()
         actions = act(games.views(waiting))
         games.play(waiting, actions)

@@ -7,6 +7,7 @@ import pytest
 from played_positions import POLICIES, played
 from state_invariants import status
 
+from gin_env.game.cards import lowest_card
 from gin_env.game.state import DRAW, NO_CARD, OVER
 
 
@@ -14,10 +15,6 @@ from gin_env.game.state import DRAW, NO_CARD, OVER
 def test_reachable_positions_are_valid(name):
     for record in played(name).states:
         assert status(record) == []
-
-
-def lowest(mask) -> int:
-    return (int(mask) & -int(mask)).bit_length() - 1
 
 
 @pytest.mark.parametrize(
@@ -29,7 +26,7 @@ def lowest(mask) -> int:
         ("discarded", lambda hand: hand, DRAW, "discarded, but not in the pile"),
         ("pile", lambda hand: hand, DRAW, "player 1's hand and the pile share"),
         ("upcard", lambda hand: NO_CARD, DRAW, "never both or neither"),
-        ("upcard", lowest, DRAW, "the upcard is not in the pile"),
+        ("upcard", lowest_card, DRAW, "the upcard is not in the pile"),
         ("outcome", lambda hand: 0, OVER, "exactly when it is over"),
         ("winner", lambda hand: 0, DRAW, "a winner exactly when"),
     ],

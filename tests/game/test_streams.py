@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hands_in_words import started
 
 from gin_env import Rules, cards
 from gin_env.batch import Games
@@ -84,9 +85,7 @@ def test_mix_can_be_inverted():
 @pytest.mark.parametrize("seed", [0, 2**64 - 1])
 def test_view_numbers_reveal_neither_deck_nor_opponent_key(seed):
     """The key recovered from a view's random number reveals neither the deck nor the opponent's key."""
-    count = 200
-    games = Games(count)
-    games.start(games.everyone, np.full(count, seed, np.uint64), np.arange(count, dtype=np.uint64))
+    games = started(200, seed=seed)
     for player in (0, 1):
         views = games.views(games.everyone, player)
         for game, number in enumerate(views.array["random"].tolist()):
@@ -118,9 +117,7 @@ def test_twin_permutes_only_the_suits_of_its_deck(suits):
     orders = set()
     for episode in range(200):
         pair = Games(2, rules)
-        pair.start(
-            pair.everyone, np.full(2, 9, np.uint64), np.full(2, episode, np.uint64), np.array([False, True])
-        )
+        pair.start(seeds=np.uint64([9, 9]), episodes=np.uint64([episode] * 2), twins=np.array([False, True]))
         deck, twin = (pair.state["hidden"]["deck"][game, : rules.deck_size] for game in (0, 1))
         assert np.array_equal(deck % 13, twin % 13)
         order = dict(zip((deck // 13).tolist(), (twin // 13).tolist(), strict=True))
@@ -133,11 +130,9 @@ def test_twin_permutes_only_the_suits_of_its_deck(suits):
 
 def test_twin_games_use_different_random_numbers():
     pair = Games(2)
-    pair.start(pair.everyone, np.full(2, 9, np.uint64), np.zeros(2, np.uint64), np.array([False, True]))
-    numbers = {
-        int(number) for player in (0, 1) for number in pair.views(pair.everyone, player).array["random"]
-    }
-    assert len(numbers) == 4
+    pair.start(seeds=np.uint64([9, 9]), episodes=np.uint64([0, 0]), twins=np.array([False, True]))
+    numbers = [pair.views(pair.everyone, player).array["random"] for player in (0, 1)]
+    assert len(np.unique(numbers)) == 4
 
 
 ALWAYS = [

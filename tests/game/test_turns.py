@@ -5,17 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hands_in_words import started
-from played_positions import same_records
+from played_positions import SMALL, same_records
 
 from gin_env import agents, play_match
 from gin_env.agents.simple import SimpleBot
 from gin_env.agents.turns import play_bot, play_seated, play_turns
-from gin_env.game.rules import Rules
 from gin_env.game.state import OVER
 
 pytestmark = pytest.mark.compiled
-
-SMALL = Rules(ranks=6, suits=3, hand_size=4, knock_limit=6, opening_offer=False)
 
 
 class BySteps:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from environment_checks import as_the_package_lays
 from hand_endings import ALSO_LOOSE, LOOSE, NO_DEADWOOD, THREE_RUNS
-from hands_in_words import ONE_GAME, deck_of
+from hands_in_words import ONE_GAME, deck_of, started
 from played_positions import knock_immediately
 from reference_rules import Game
 from rule_variants import VARIANTS
@@ -27,8 +27,7 @@ UPCARDS = {"AS": 0, "2S": 2, "7D": 7, "TC": 10, "KS": 10}
 
 def ended(rules: Rules, own: str, other: str, upcard: str, drawn: str, discard: str) -> Games:
     """Return a hand that player 0 ends by knocking in the first turn, after drawing from the stock."""
-    games = Games(1, rules, "game")
-    games.start(seed=0)
+    games = started(1, rules, episode="game")
     games.set_deck(0, deck_of(own, other, upcard, drawn), dealer=1)
     last = Games(1, rules)
     last.state[:] = games.state
@@ -55,8 +54,7 @@ def test_rule_4_upcard_sets_the_knock_limit_in_oklahoma(upcard, limit):
 
 @pytest.mark.parametrize("upcard", ["AS", "9H", "TC"])
 def test_rule_4_mask_follows_the_limit_of_the_hand(upcard):
-    games = Games(1, Rules(oklahoma=True))
-    games.start(seed=0)
+    games = started(1, Rules(oklahoma=True))
     games.set_deck(0, deck_of(THREE_RUNS, LOOSE, upcard, "KC"), dealer=1)  # deadwood 10 with either king
     for action in (PASS, PASS, DRAW_STOCK):
         games.play(ONE_GAME, np.array([action]))
@@ -102,8 +100,7 @@ def test_rule_7_spade_upcard_doubles_points_but_not_boxes(upcard, factor):
 @pytest.mark.parametrize("void_dealer", ["same", "other"])
 def test_rule_8_next_dealer_follows_the_rules(next_dealer, void_dealer):
     rules = Rules(next_dealer=next_dealer, void_dealer=void_dealer, max_turns=12)
-    games, bot = Games(40, rules, "game"), agents.make("simple")
-    games.start(seed=3)
+    games, bot = started(40, rules, seed=3, episode="game"), agents.make("simple")
     seen = set()
     for playing in games.until_over():
         games.play(playing, bot.act(games.views(playing)))
@@ -145,9 +142,8 @@ def test_rule_9_final_score_adds_boxes_and_bonuses(rules, scores, boxes, expecte
 def test_games_match_the_slow_reference(name, reward):
     """Compare masks, dealers, scores, boxes and rewards of a whole game with `reference_rules`."""
     rules = VARIANTS[name]
-    games = Games(1, rules, "game", reward)
+    games = started(1, rules, seed=11, episode="game", reward=reward)
     act = agents.make("simple").act if reward == "score" else knock_immediately
-    games.start(seed=11)
     decks = [games.deck(0).tolist()]
     game = Game(rules, lambda index: decks[index], int(games.state["public"]["dealer"][0]), True,
                 lay=as_the_package_lays, pays_score=reward == "score")  # fmt: skip

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import gymnasium
 import pytest
 from gymnasium.utils.env_checker import check_env
 
 from gin_env import PlayerView, Rules, cards
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, PASS, IllegalActionError, describe
+from gin_env.game.cards import card_id as card
 from gin_env.game.state import GIN, KNOCK_WON, UNDERCUT
 from gin_env.game.words import find_action, hand_in_words, result_in_words, rules_in_words
 from gin_env.wrappers.text import TextGinRummy
-
-
-def card(text):
-    return cards.card_id(text)
 
 
 def test_position_in_words_describes_the_view():
@@ -80,18 +78,8 @@ def test_hand_in_words_groups_melds_and_deadwood(hand, words):
 
 
 def test_rules_in_words_state_the_values_of_the_rules():
-    rules = Rules(
-        ranks=8,
-        suits=3,
-        hand_size=7,
-        knock_limit=6,
-        gin_bonus=20,
-        undercut_bonus=15,
-        target_score=50,
-        stock_floor=1,
-        opening_offer=False,
-    )
-    said = rules_in_words(rules)
+    small = "ranks=8,suits=3,hand_size=7,knock_limit=6,stock_floor=1,opening_offer=false"
+    said = rules_in_words(Rules.parse(f"{small},gin_bonus=20,undercut_bonus=15,target_score=50"))
     for part in (
         "with 24 cards: ranks A 2 3 4 5 6 7 8 (ace low) in the suits C clubs, H hearts, S spades.",
         "is dealt 7 cards",
@@ -110,8 +98,6 @@ def test_rules_in_words_state_the_values_of_the_rules():
 
 
 def test_text_environment_matches_the_numeric_one():
-    import gymnasium
-
     text = TextGinRummy("tonic", episode="game")
     number = gymnasium.make("gin_env/GinRummy-v0", opponent="tonic", episode="game")
     said, info = text.reset(seed=5)

@@ -38,13 +38,8 @@ LOG = "out.json.matches"
 
 def run(name: str, folder: Path, prepare: Callable[[], None] = lambda: None) -> int | None:
     """Run one session in a fork; return its exit status, or None if it was killed."""
-    arguments = [
-        *COMMANDS[name].split(),
-        "--json",
-        str(folder / OUTPUTS[0]),
-        "--csv",
-        str(folder / OUTPUTS[1]),
-    ]
+    written = [str(folder / output) for output in OUTPUTS]
+    arguments = [*COMMANDS[name].split(), "--json", written[0], "--csv", written[1]]
     if (folder / LOG).exists():
         arguments.append("--resume")
 

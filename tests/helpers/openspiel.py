@@ -18,6 +18,7 @@ from typing import Any
 
 import brute_force
 import numpy as np
+from hands_in_words import started
 
 from gin_env import agents
 from gin_env.batch import Games
@@ -69,9 +70,7 @@ def compare(decisions: int, seed: int, bots: tuple[str, ...], variant: str = "de
     counts: Counter[str] = Counter()
     batch = 0
     while counts["decisions"] < decisions:
-        games = Games(NUM_GAMES, rules)
-        numbers = np.arange(NUM_GAMES, dtype=np.uint64) + np.uint64(batch * NUM_GAMES)
-        games.start(games.everyone, np.full(NUM_GAMES, seed, np.uint64), numbers)
+        games = started(NUM_GAMES, rules, batch * NUM_GAMES, seed)
         pair = [agents.make(bots[(batch + seat) % len(bots)]) for seat in range(2)]
         batch += 1
         states = [dealt(games, game, new_state()) for game in range(NUM_GAMES)]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import getitem
+from typing import Any
+
 import numpy as np
 from hand_endings import RULES, SITUATIONS, Plain
 from hands_in_words import ONE_GAME
 
-from gin_env import Rules
+from gin_env import Rules, cards
 from gin_env.agents.turns import play_bot
 from gin_env.records import GameRecord, Player, RecordedGames
 
@@ -36,6 +40,16 @@ def two_hands_of_a_game() -> GameRecord:
     return table.record(0, PLAYERS)
 
 
+def change(record: Any, path: str, value: object) -> None:
+    """Set an entry of a line or of a state, such as ``hands.0.winner``, or remove it (`...`)."""
+    *way, last = [int(word) if word.isdecimal() else word for word in path.split(".")]
+    place = reduce(getitem, way, record)
+    if value is ...:
+        del place[last]
+    else:
+        place[last] = value
+
+
 def random_game(seed: int, rules: Rules, episode: str = "game", stop: int | None = None):
     """Play a game at random and return (table, the state at every decision, actions)."""
     table = RecordedGames(1, rules, episode)
@@ -50,3 +64,15 @@ def random_game(seed: int, rules: Rules, episode: str = "game", stop: int | None
         actions.append(int(numbers.choice(legal)))
         table.play(ONE_GAME, np.array(actions[-1:]))
     return table, states, actions
+
+
+def settled(states: np.ndarray) -> np.ndarray:
+    """Return the states with unused entries, left over from earlier hands, cleared."""
+    states = states.copy()
+    for state in states:
+        public = state["public"]
+        public["history"][public["history_length"] :] = 0
+        public["discard_turn"][cards.cards_of(cards.FULL_DECK & ~int(public["pile"]))] = 0
+        for private in state["private"]:
+            private["stock_draws"][private["num_stock_draws"] :] = 0
+    return states

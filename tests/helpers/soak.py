@@ -64,13 +64,8 @@ def openspiel(scale: float, seed: int) -> Row:
         Counter(),
     )
     size = f"{counts['decisions']:,} decisions, {counts['knocks settled']:,} knocks"
-    notes = {name: number for name, number in counts.items() if name in _NOTED}
-    return Row(
-        "openspiel",
-        size,
-        counts["differences"],
-        ", ".join(f"{number} {name}" for name, number in notes.items()),
-    )
+    notes = ", ".join(f"{counts[name]} {name}" for name in _NOTED if counts[name])
+    return Row("openspiel", size, counts["differences"], notes)
 
 
 _NOTED = (
@@ -82,11 +77,11 @@ _NOTED = (
 
 def leaks(scale: float, seed: int) -> Row:
     """Re-deal what a player cannot see, and compare all that they see and do."""
+    from hands_in_words import started
     from played_positions import as_games, redealt
     from rule_variants import VARIANTS
 
     from gin_env import agents
-    from gin_env.batch import Games
     from gin_env.game.state import OVER
 
     players = [agents.make(name) for name in agents.quick_names()]
@@ -94,9 +89,8 @@ def leaks(scale: float, seed: int) -> Row:
     wanted, positions, found, batch = int(12_000 * scale), 0, 0, 0
     while positions < wanted:
         rules = variants[batch % len(variants)]
-        games = Games(POSITIONS_OF_A_ROUND // 20, rules, "game")
-        numbers = games.everyone.astype(np.uint64) + np.uint64(batch * len(games))
-        games.start(games.everyone, np.full(len(games), seed, np.uint64), numbers)
+        size = POSITIONS_OF_A_ROUND // 20
+        games = started(size, rules, batch * size, seed, episode="game")
         snapshots = []
         for _ in range(20):
             waiting = np.flatnonzero(~games.done)
@@ -215,9 +209,8 @@ def determinism(scale: float, seed: int) -> Row:
             return Row("determinism", "stopped", 1, done.stderr.strip().splitlines()[-1])
         results.append(json.loads(done.stdout))
     found = sum(one != results[0][pair] for result in results for pair, one in enumerate(result))
-    return Row(
-        "determinism", f"{len(settings)} settings of {len(results[0])} matches, {games:,} hands", found
-    )
+    size = f"{len(settings)} settings of {len(results[0])} matches, {games:,} hands"
+    return Row("determinism", size, found)
 
 
 def memory(scale: float, seed: int) -> Row:

@@ -1,9 +1,11 @@
-"""Bots that answer only when a test lets them."""
+"""Bots and judges that answer only when a test lets them."""
 
 from __future__ import annotations
 
 import threading
 from typing import Any
+
+from screens import Judge
 
 
 class WaitingBot:
@@ -20,3 +22,9 @@ class WaitingBot:
     def wait(self) -> None:
         self.asked.set()
         self.release.wait(30)
+
+
+class WaitingJudge(WaitingBot, Judge):
+    def advise(self, view, played=None):
+        self.wait()
+        return self.bot.advise(view, played)

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hands_in_words import started
 
 from gin_env import play_match
-from gin_env.batch import Games
 from gin_env.game import cards
 from gin_env.game.actions import DRAW_STOCK
 from gin_env.game.cards import card_id
@@ -45,6 +45,8 @@ def chance_of(hand):
 
 
 MOVER, OTHER, PILE = "AS 2S 4S 5H 6H 7H 9D 9C KD QC 3S", "TS TH TD JC 8C 8D 2C 4C 6C KH", "KS QS JS"
+BEFORE_3S = cards.parse(MOVER) & ~cards.parse("3S")
+UNSEEN = cards.cards_of(cards.FULL_DECK & ~(BEFORE_3S | cards.parse(OTHER) | cards.parse(PILE)))
 
 
 def drawn(card, is_a=True, **more):
@@ -59,9 +61,7 @@ def drawn(card, is_a=True, **more):
 
 
 def test_luck_is_the_value_with_the_card_minus_the_mean_over_all_unseen_cards():
-    hand = cards.parse(MOVER) & ~cards.parse("3S")
-    unseen = [card for card in range(52) if not (hand | cards.parse(OTHER) | cards.parse(PILE)) >> card & 1]
-    chances = {card: chance_of(hand | 1 << card) for card in unseen}
+    chances = {card: chance_of(BEFORE_3S | 1 << card) for card in UNSEEN}
     expected = 10 * (chances[card_id("3S")] - np.mean(list(chances.values())))
     for is_a, sign in ((True, 1), (False, -1)):
         luck = luck_of_deals(drawn("3S", is_a), 1, Rules(), False, DeadwoodValue)
@@ -70,9 +70,8 @@ def test_luck_is_the_value_with_the_card_minus_the_mean_over_all_unseen_cards():
 
 
 def test_the_other_terms_are_deadwood_knock_and_gin():
-    hand = cards.parse(MOVER) & ~cards.parse("3S")
-    unseen = [card for card in range(52) if not (hand | cards.parse(OTHER) | cards.parse(PILE)) >> card & 1]
-    deadwood = {card: least_deadwood_discard(hand | 1 << card, hand | 1 << card)[1] for card in unseen}
+    hands = {card: BEFORE_3S | 1 << card for card in UNSEEN}
+    deadwood = {card: least_deadwood_discard(hand, hand)[1] for card, hand in hands.items()}
     mean, mine = np.mean(list(deadwood.values())), deadwood[card_id("3S")]
     limit = mine  # only some cards allow a knock
     luck = luck_of_deals(drawn("3S", False, knock_limit=limit), 1, Rules(), False, DeadwoodValue)
@@ -84,8 +83,7 @@ def test_the_other_terms_are_deadwood_knock_and_gin():
 
 
 def test_scores_of_a_deal_begin_with_those_of_the_mover():
-    games = Games(8, episode="game")
-    games.start(seed=1)
+    games = started(8, episode="game")
     games.state["public"]["scores"] = 30, 50
     movers = games.to_move()
     assert set(movers.tolist()) == {0, 1}
@@ -106,10 +104,7 @@ def test_cards_that_the_deck_lacks_are_never_drawn():
     rules = replace(Rules(), ranks=12)
     hand = cards.parse(MOVER) & ~cards.parse("3S KD") | cards.parse("2D")
     found = drawn("3S", mover=hand | cards.parse("3S"), other=cards.parse(OTHER.replace("KH", "2H")), pile=0)
-    unseen = [
-        card for card in range(52)
-        if rules.deck_mask >> card & 1 and not (hand | int(found["other"][0])) >> card & 1
-    ]  # fmt: skip
+    unseen = cards.cards_of(rules.deck_mask & ~(hand | int(found["other"][0])))
     mean = np.mean([chance_of(hand | 1 << card) for card in unseen])
     luck = luck_of_deals(found, 1, rules, False, DeadwoodValue)
     expected = 10 * (chance_of(hand | cards.parse("3S")) - mean)
@@ -214,11 +209,8 @@ def test_rates_stay_between_0_and_1():
 
 
 def test_inputs_show_both_hands_and_the_cards_that_help():
-    position = np.zeros(1, CHANCE)
-    for name, text in (("mover", MOVER), ("other", OTHER), ("pile", PILE), ("mover_shown", "3S")):
-        position[name] = cards.parse(text)
     row = np.empty((1, NUM_INPUTS), np.float32)
-    write_inputs(position, row)
+    write_inputs(drawn("", mover_shown=cards.parse("3S"), knock_limit=0), row)
     masks = [
         cards.format(sum(1 << int(c) for c in np.flatnonzero(row[0, 52 * k : 52 * k + 52]))) for k in range(9)
     ]
@@ -233,11 +225,8 @@ def test_inputs_show_both_hands_and_the_cards_that_help():
 
 
 def test_no_card_helps_with_the_card_to_be_discarded():
-    position = np.zeros(1, CHANCE)
-    for name, text in (("mover", MOVER.replace("KD", "QD")), ("other", OTHER), ("pile", PILE)):
-        position[name] = cards.parse(text)
     row = np.empty((1, NUM_INPUTS), np.float32)
-    write_inputs(position, row)
+    write_inputs(drawn("", mover=cards.parse(MOVER.replace("KD", "QD")), knock_limit=0), row)
     helps = row[0, 5 * 52 : 6 * 52]
     assert helps[card_id("9S")]
     assert not helps[card_id("QH")], "one of the two queens is discarded"

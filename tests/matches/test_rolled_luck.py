@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from hands_in_words import started
 
 pytest.importorskip("torch")
 
 from gin_env import agents
 from gin_env.agents.turns import play_bot
-from gin_env.batch import Games
 from gin_env.game.rules import Rules
 from gin_env.matches import rolled_luck
 from gin_env.matches.luck import ROLLED, odds_of
@@ -20,10 +20,8 @@ SMALL = Rules.parse("ranks=7,hand_size=7")
 
 def draws_of(rules: Rules) -> np.ndarray:
     """Return states after draws from the stock, in hands of `simple` against itself."""
-    games, bot, found = Games(12, rules, episode="hand"), agents.make("simple"), []
-    games.start(seed=3)
-    while not games.done.all():
-        running = games.everyone[~games.done]
+    games, bot, found = started(12, rules, seed=3), agents.make("simple"), []
+    for running in games.until_over():
         before = games.state["public"]["stock_left"][running]
         play_bot(games, bot, running)
         drew = games.state["public"]["stock_left"][running] < before

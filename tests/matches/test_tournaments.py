@@ -63,19 +63,14 @@ def test_own_objects_are_spelled_by_their_names(tmp_path):
     assert specs.format_value(tmp_path / "a" / "table.npz") == str(tmp_path / "a" / "table.npz")
 
 
-@pytest.mark.parametrize("name", agents.names())
-def test_bot_name_makes_the_same_bot(name):
-    defaults = agents.parameters(name)
-    given = ",".join(f"{key}={specs.format_value(value)}" for key, value in (defaults or {}).items())
+@pytest.mark.parametrize(
+    ("registry", "name"), [(registry, name) for registry in (agents, estimators) for name in registry.names()]
+)
+def test_name_makes_the_same_bot_or_estimator(registry, name):
+    parameters = registry.parameters(name) or {}
+    given = ",".join(f"{key}={specs.format_value(value)}" for key, value in parameters.items())
     for text in (name, f"{name}:{given}") if given else (name,):
-        assert agents.make(agents.make(text).name).name == agents.make(text).name == text
-
-
-@pytest.mark.parametrize("name", estimators.names())
-def test_estimator_name_makes_the_same_estimator(name):
-    first = next(iter(estimators.parameters(name).items()), None)
-    for text in (name, f"{name}:{first[0]}={specs.format_value(first[1])}") if first else (name,):
-        assert estimators.make(estimators.make(text).name).name == estimators.make(text).name == text
+        assert registry.make(registry.make(text).name).name == registry.make(text).name == text
 
 
 # --- Tournaments --------------------------------------------------------------------------------------

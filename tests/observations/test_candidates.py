@@ -7,8 +7,9 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
+from brute_force import is_meld
 from gymnasium.vector.utils import batch_space
-from hands_in_words import ONE_GAME, Table, ids
+from hands_in_words import ONE_GAME, Table, ids, started
 from played_positions import POLICIES, played
 
 from gin_env import cards, melds
@@ -45,8 +46,7 @@ def test_part_returns_a_view_of_the_rows():
 
 
 def test_spaces_contain_scores_far_above_a_low_target():
-    games = Games(2, Rules(target_score=1, gin_bonus=1000), episode="game")
-    games.start(games.everyone)
+    games = started(2, Rules(target_score=1, gin_bonus=1000), episode="game")
     games.state["public"]["scores"] = 30_000
     for entry, array in zip(candidates.ENTRIES, games.candidates(games.everyone), strict=True):
         assert batch_space(Encoder(Games(), candidates=True).space()[entry], 2).contains(array)
@@ -119,14 +119,8 @@ def value(card: int) -> int:
     return min(card % 13 + 1, 10)
 
 
-def are_meld(three: tuple[int, ...]) -> bool:
-    """Whether three cards are a set or a run."""
-    a, b, c = sorted(three)
-    return a % 13 == b % 13 == c % 13 or (a + 2 == b + 1 == c and a // 13 == c // 13)
-
-
 def completing(hand: set[int], unseen: set[int]) -> set[int]:
-    return {card for card in unseen if any(are_meld((card, *two)) for two in combinations(hand, 2))}
+    return {card for card in unseen if any(is_meld((card, *two)) for two in combinations(hand, 2))}
 
 
 def loose_cards(hand: set[int]) -> set[int]:
@@ -179,7 +173,7 @@ def card_numbers(card: int, hand: set[int], unseen: set[int], table: Table, play
         return [rank, *map(float, near)]
 
     shown = members("shown", 1 - player)
-    possible = [two for two in combinations((unseen | shown) - {card}, 2) if are_meld((card, *two))]
+    possible = [two for two in combinations((unseen | shown) - {card}, 2) if is_meld((card, *two))]
     sets = sum(two[0] % 13 == two[1] % 13 for two in possible)
     return {
         "rank": [float(card % 13 == rank) for rank in range(13)],

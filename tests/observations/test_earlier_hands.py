@@ -7,7 +7,7 @@ from itertools import chain, pairwise
 import gymnasium
 import numpy as np
 import pytest
-from hands_in_words import ONE_GAME, Table
+from hands_in_words import ONE_GAME, Table, started
 from played_positions import as_games, redealt, same_records
 from rule_variants import VARIANTS
 
@@ -143,8 +143,7 @@ def shown(before: Games, actions: np.ndarray, index: int, player: int) -> dict[s
 def test_memory_holds_what_the_rules_show(name):
     """Compare the counts with a slow reconstruction, and deal the hidden cards again."""
     rules = VARIANTS[name]
-    games, bot = Games(12, rules, episode="game"), agents.make("simple:knock_at=3")
-    games.start(seed=5)
+    games, bot = started(12, rules, seed=5, episode="game"), agents.make("simple:knock_at=3")
     fields = games.state["public"]["memory"].dtype.names
     expected = np.zeros((12, 2), [(field, np.int64) for field in fields])
     ends = 0

@@ -6,24 +6,16 @@ from functools import cache
 
 import numpy as np
 import pytest
-import reference_rules
 from environment_checks import vector_of
 from game_from_view import SeenGame, first_cards, game_from_view
 from played_positions import POLICIES, as_games, played, redealt, same_records
 
 from gin_env import agents, cards
-from gin_env.game.state import DISCARD, DRAW, OFFER, OVER, STOCK_ONLY
+from gin_env.game.state import DISCARD, DRAW, OFFER, OVER, PHASE_NAMES, STOCK_ONLY
 from gin_env.observations.observation import LAYOUT
 
 pytestmark = pytest.mark.compiled
 
-PHASES = {
-    reference_rules.OFFER: OFFER,
-    reference_rules.STOCK_ONLY: STOCK_ONLY,
-    reference_rules.DRAW: DRAW,
-    reference_rules.DISCARD: DISCARD,
-    reference_rules.OVER: OVER,
-}
 every_policy = pytest.mark.parametrize("name", list(POLICIES))
 policies_that_differ_in_views = pytest.mark.parametrize(
     "name",
@@ -103,7 +95,7 @@ def test_view_determines_all_visible_information(name, player):
             assert cards.mask_of(game.shown[who]) == public["shown"][who]
         for card, (_, turn) in game.discards.items():
             assert turn == public["discard_turn"][card]
-        assert (PHASES[game.phase], game.to_move) == (public["phase"], public["to_move"])
+        assert (game.phase, game.to_move) == (PHASE_NAMES[public["phase"]], public["to_move"])
         assert (len(game.stock), game.turns) == (public["stock_left"], public["turn"])
         assert public["taken"] == (-1 if game.taken is None else game.taken)
         assert view.rules == play.rules

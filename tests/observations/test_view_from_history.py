@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hands_in_words import ids
+from hands_in_words import ids, started
+from recorded_games import change
 
 from gin_env import PlayerView, Rules, agents, cards
-from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS, IllegalActionError
 
 HAND = cards.parse("AC 2C 3C 4C 5C 6C 7C 8C 9C TC")
@@ -41,8 +41,7 @@ def told_again(games, index, player):
     ids=["standard", "no offer", "small deck"],
 )
 def test_view_from_history_equals_the_games_view(rules):
-    games = Games(12, rules, episode="game")
-    games.start(games.everyone, np.full(12, 3, np.uint64), np.arange(12, dtype=np.uint64))
+    games = started(12, rules, seed=3, episode="game")
     random, simple = agents.make("random"), agents.make("simple")
     compared = 0
     for _ in range(60):
@@ -153,31 +152,27 @@ def test_invalid_arguments_are_refused(changed, error, message):
 
 
 DAMAGES = {
-    "an impossible rule": lambda public, private: public["rules"].__setitem__("hand_size", 0),
-    "no upcard to draw": lambda public, private: public.__setitem__("upcard", -1),
-    "a card that the deck lacks was shown": lambda public, private: public["shown"].__setitem__(1, 1 << 60),
-    "a discard that is not in the pile": lambda public, private: public["discarded"].__setitem__(1, 1 << 20),
-    "an invalid first upcard": lambda public, private: public.__setitem__("first_upcard", -1),
-    "a discard before the draw": lambda public, private: public["history"].__setitem__(2, 20),
-    "a third pass": lambda public, private: public["history"].__setitem__(2, PASS),
-    "a draw that brought no card": lambda public, private: private.__setitem__("num_stock_draws", 0),
-    "a pass after a draw": lambda public, private: public["history"].__setitem__(
-        slice(2), (DRAW_STOCK, PASS)
-    ),
-    "an unknown action": lambda public, private: public["history"].__setitem__(0, 200),
-    "more turns than discards": lambda public, private: public.__setitem__("turn", 7),
-    "more turns than the rules allow": lambda public, private: public.__setitem__("turn", 200),
-    "an invalid player to move": lambda public, private: public.__setitem__("to_move", -1),
-    "an unknown phase": lambda public, private: public.__setitem__("phase", 9),
-    "a longer history than there can be": lambda public, private: public.__setitem__(
-        "history_length", 60_000
-    ),
-    "an unknown upcard": lambda public, private: public.__setitem__("upcard", 90),
-    "an empty hand": lambda public, private: private.__setitem__("hand", 0),
-    "a hand of other cards": lambda public, private: private.__setitem__("hand", 0x3FF << 54),
-    "more draws than there can be": lambda public, private: private.__setitem__("num_stock_draws", 200),
-    "a card discarded later": lambda public, private: public.__setitem__("discard_turn", 255),
-    "no target": lambda public, private: public["rules"].__setitem__("target_score", 0),
+    "an impossible rule": ("public.rules.hand_size", 0),
+    "no upcard to draw": ("public.upcard", -1),
+    "a card that the deck lacks was shown": ("public.shown.1", 1 << 60),
+    "a discard that is not in the pile": ("public.discarded.1", 1 << 20),
+    "an invalid first upcard": ("public.first_upcard", -1),
+    "a discard before the draw": ("public.history.2", 20),
+    "a third pass": ("public.history.2", PASS),
+    "a draw that brought no card": ("private.num_stock_draws", 0),
+    "a pass after a draw": ("public.history.0", DRAW_STOCK),
+    "an unknown action": ("public.history.0", 200),
+    "more turns than discards": ("public.turn", 7),
+    "more turns than the rules allow": ("public.turn", 200),
+    "an invalid player to move": ("public.to_move", -1),
+    "an unknown phase": ("public.phase", 9),
+    "a longer history than there can be": ("public.history_length", 60_000),
+    "an unknown upcard": ("public.upcard", 90),
+    "an empty hand": ("private.hand", 0),
+    "a hand of other cards": ("private.hand", 0x3FF << 54),
+    "more draws than there can be": ("private.num_stock_draws", 200),
+    "a card discarded later": ("public.discard_turn", 255),
+    "no target": ("public.rules.target_score", 0),
 }
 
 
@@ -188,6 +183,6 @@ def test_damaged_records_are_refused(damage):
     view = PlayerView.from_history(HAND, UPCARD, history, ids("KH"), player=1, dealer=0)
     records = view.array.copy()
     PlayerView(records)
-    DAMAGES[damage](records["public"][0], records["private"][0])
+    change(records[0], *DAMAGES[damage])
     with pytest.raises(ValueError, match="record 0 is not a position of a hand"):
         PlayerView(records)

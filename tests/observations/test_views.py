@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hands_in_words import ONE_GAME, Table, action, ids
+from hands_in_words import ONE_GAME, Table, action, ids, started
 
 from gin_env import cards
 from gin_env.batch import Games
@@ -103,8 +103,7 @@ def test_every_decision_has_its_own_random_number():
 
 
 def test_indexed_views_belong_to_the_selected_games():
-    games = Games(3, Rules(knock_limit=7))
-    games.start(games.everyone, np.full(3, 7, np.uint64), np.array([0, 1, 2], np.uint64))
+    games = started(3, Rules(knock_limit=7))
     games.play(np.array([1]), np.array([PASS]))
     games.play(np.array([2]), np.array([DRAW_UPCARD]))
     view = games.views(games.everyone, 1)
@@ -131,8 +130,7 @@ def test_indexed_views_belong_to_the_selected_games():
 
 
 def test_damaged_view_is_named_by_its_index():
-    games = Games(3)
-    games.start(games.everyone, np.full(3, 7, np.uint64), np.arange(3, dtype=np.uint64))
+    games = started(3)
     for damaged in (0, 2):
         for field, value in (("hand", 0), ("num_stock_draws", 9), ("player", 2)):
             records = games.views(games.everyone, 0).array.copy()
@@ -146,8 +144,7 @@ def test_damaged_view_is_named_by_its_index():
 
 def test_stock_draws_belong_to_the_selected_game():
     table = Table(HAND_0, HAND_1, "TD", "TS 3H", dealer=1).play("pass", "pass", "draw")
-    games = Games(2)
-    games.start(games.everyone, np.zeros(2, np.uint64), np.arange(2, dtype=np.uint64))
+    games = started(2)
     games.state[1] = table.games.state[0]
     view = games.views(games.everyone, 0)
     assert (view.stock_draws(), view.stock_draws(1)) == ([], ids("TS"))

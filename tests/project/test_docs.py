@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
-import os
 import re
 import shlex
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -17,6 +14,7 @@ import pytest
 import typer.main
 from layout_tables import actions_table, candidates_table, memory_table, observation_table
 from packaged_files import description, packaged_files
+from python_programs import run_python
 
 from gin_env import agents, cli, estimators, gin_rummy_v0
 from gin_env.envs.gymnasium_env import GinRummyEnv
@@ -99,15 +97,8 @@ def test_code_blocks_run_without_warnings(page, trains, tmp_path):
     codes = [code for code in blocks(page, "python") if learns(code) == trains and "ray.train" not in code]
     for name, content in written_files(page).items():
         (tmp_path / name).write_text(content)
-    done = subprocess.run(
-        [sys.executable, "-W", "error::UserWarning:__main__", "-c", RUN_BLOCKS],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        input=json.dumps(codes),
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    program = "-W", "error::UserWarning:__main__", "-c", RUN_BLOCKS
+    run_python(*program, cwd=tmp_path, input=json.dumps(codes), PYTHONPATH=str(ROOT))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from python_programs import run_python
 
 import gin_env
 
@@ -52,5 +53,4 @@ def test_import_needs_no_framework_or_renderer():
         "heavy = {'torch', 'stable_baselines3', 'matplotlib', 'PIL', 'pygame', 'typer', 'tqdm'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert run_python("-c", code).stdout.strip() == "[]"

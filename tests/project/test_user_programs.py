@@ -11,6 +11,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from python_programs import run_python
 
 pytest.importorskip("sb3_contrib")
 pytestmark = pytest.mark.long
@@ -162,13 +163,4 @@ def test_program_runs_from_the_wheel(what, installed, tmp_path):
     (tmp_path / "networks.py").write_text(NETWORK)
     # Before the checkout of an editable installation.
     paths = os.pathsep.join([str(installed), *site.getsitepackages()])
-    environment = os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [sys.executable, "program.py"],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
+    run_python("program.py", cwd=tmp_path, timeout=600, PYTHONPATH=paths, OMP_NUM_THREADS="1")

@@ -12,7 +12,7 @@ from hands_in_words import ONE_GAME
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from played_positions import same_records
-from recorded_games import PLAYERS, one_hand, random_game, two_hands_of_a_game
+from recorded_games import PLAYERS, one_hand, random_game, settled, two_hands_of_a_game
 from rule_variants import VARIANTS
 
 from gin_env import Rules, agents, play_match, records
@@ -26,20 +26,6 @@ from gin_env.records.lines import from_dict, to_line
 from gin_env.ui.opinions import decisions
 
 pytestmark = pytest.mark.compiled
-
-
-def settled(states: np.ndarray) -> np.ndarray:
-    """Return the states with unused entries, left over from earlier hands, cleared."""
-    states = states.copy()
-    for state in states:
-        public = state["public"]
-        public["history"][public["history_length"] :] = 0
-        for card in range(52):
-            if not int(public["pile"]) >> card & 1:
-                public["discard_turn"][card] = 0
-        for private in state["private"]:
-            private["stock_draws"][private["num_stock_draws"] :] = 0
-    return states
 
 
 # --- Replaying --------------------------------------------------------------------------------------------

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 import pytest
+from python_programs import run_python
 
 PROGRAM = """
 import resource
@@ -30,8 +30,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 
 def pages_fetched(how: str) -> int:
     """Return the page faults of filling four arrays of 16 MB ten times."""
-    done = subprocess.run([sys.executable, "-c", PROGRAM, how], capture_output=True, text=True, check=True)
-    return int(done.stdout)
+    return int(run_python("-c", PROGRAM, how).stdout)
 
 
 @pytest.mark.long

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from python_programs import run_python
 from typer.testing import CliRunner
 
 import gin_env
@@ -18,17 +19,9 @@ from gin_env.support import kernel_cache
 pytestmark = [pytest.mark.compiled, pytest.mark.long]
 
 
-def run_python(code: str, **environment: str) -> str:
-    """Run code in a fresh interpreter and return its output."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+def output_of(code: str, **environment: str) -> str:
+    """Run code without warnings in a fresh interpreter and return its output."""
+    return run_python("-W", "error", "-c", code, **environment).stdout
 
 
 def copy_package(folder: Path) -> None:
@@ -86,7 +79,7 @@ def test_every_form_of_import_is_followed(tmp_path):
         f"found = [sources(f'mine.inner.kernels_{{n}}') for n in range({len(forms)})]; "
         "print([any(file.name.startswith('limits') for file in files) for files in found])"
     )
-    assert run_python(code, PYTHONPATH=str(tmp_path)) == f"{[True] * len(forms)}\n"
+    assert output_of(code, PYTHONPATH=str(tmp_path)) == f"{[True] * len(forms)}\n"
 
 
 def test_kernel_without_a_file_is_compiled_in_every_process(tmp_path):
@@ -107,7 +100,7 @@ def test_edit_to_a_bot_compiles_that_bot_only(tmp_path):
     )
     cache.mkdir()
     environment = {"PYTHONPATH": str(copy)}
-    printed = run_python(code, GIN_ENV_CACHE=str(cache), **environment)
+    printed = output_of(code, GIN_ENV_CACHE=str(cache), **environment)
     before = {file.name for file in cache.rglob("*.nbi")}
     bot = copy / "gin_env" / "agents" / "marjj.py"
     bot.write_text(bot.read_text() + "\nEDITED = True\n")
@@ -127,12 +120,12 @@ def test_kernels_of_a_bot_depend_on_the_rules_but_on_no_other_bot(bot):
 
 def test_cache_folder_follows_the_environment_variables(tmp_path):
     code = "from gin_env.support.kernel_cache import cache_folder; print(cache_folder())"
-    folder = Path(run_python(code, GIN_ENV_CACHE=str(tmp_path / "mine")).strip())
+    folder = Path(output_of(code, GIN_ENV_CACHE=str(tmp_path / "mine")).strip())
     assert folder == tmp_path / "mine" / FOLDER
     assert folder.is_dir()
-    folder = Path(run_python(code, GIN_ENV_CACHE="", XDG_CACHE_HOME=str(tmp_path / "xdg")).strip())
+    folder = Path(output_of(code, GIN_ENV_CACHE="", XDG_CACHE_HOME=str(tmp_path / "xdg")).strip())
     assert folder == tmp_path / "xdg" / "gin-env" / FOLDER
-    folder = Path(run_python(code, GIN_ENV_CACHE="", XDG_CACHE_HOME="", HOME=str(tmp_path)).strip())
+    folder = Path(output_of(code, GIN_ENV_CACHE="", XDG_CACHE_HOME="", HOME=str(tmp_path)).strip())
     assert folder == tmp_path / ".cache" / "gin-env" / FOLDER
 
 
@@ -152,15 +145,9 @@ COMPILING = "gin-env: compiling what is used for the first time (about 20 second
 
 def run_kernel(cache: Path, code: str = ONE_KERNEL, printed: str = "3\n", **environment: str) -> list[str]:
     """Compile and call small kernels with this cache, and return the lines on stderr."""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"GIN_ENV_CACHE": str(cache)} | environment,
-        cwd=cache.parent,  # Python imports from here first
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (0, printed), done.stderr
+    folder = cache.parent  # Python imports from here first
+    done = run_python("-c", code, cwd=folder, GIN_ENV_CACHE=str(cache), **environment)
+    assert done.stdout == printed, done.stderr
     return done.stderr.splitlines()
 
 
@@ -310,14 +297,7 @@ def test_compile_command_needs_a_place_for_the_cache(monkeypatch):
 
 
 def test_compile_command_leaves_nothing_to_compile(tmp_path):
-    environment = os.environ | {"GIN_ENV_CACHE": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", "from gin_env.cli import main; main()", "compile"],
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    done = run_python("-m", "gin_env", "compile", GIN_ENV_CACHE=str(tmp_path))
     assert done.stdout == f"compiled; cached in {tmp_path / FOLDER}\n"
     code = """
 import gymnasium, gin_env

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hand_endings import person_to_discard
-from hands_in_words import action, ids
+from hands_in_words import action
+from python_programs import run_python
 from recorded_games import one_hand
 from screens import Judge, play_hands
+from test_replay_and_explain import told
 
 from gin_env import Rules, cards, records
 from gin_env.game.melds import deadwood
@@ -27,15 +27,6 @@ from gin_env.ui.opponents import OPPONENTS, find_opponent, name_of
 from gin_env.ui.review import luck_of, mistakes_of, review_hand, totals_of
 
 REPOSITORY = Path(__file__).parents[2]
-PAIRS = "4C 5C 6C 9H 9S 9D 2H 2S AD KS"
-"""Two melds, a pair of twos, ace and king."""
-
-
-def told(upcard: str, *acts: str, drew: str = "", hand: str = PAIRS, **options) -> PlayerView:
-    """Return the view of player 0, or of `player`, who did not deal."""
-    history = [action(text) for text in acts]
-    options["dealer"] = 1 - options.get("player", 0)
-    return PlayerView.from_history(cards.parse(hand), cards.card_id(upcard), history, ids(drew), **options)
 
 
 @pytest.fixture(scope="module")
@@ -184,8 +175,7 @@ adviser = Adviser(num_worlds=16)
 missing = [one.name for one in OPPONENTS if not one.available]
 print(adviser.name, len(adviser.advise(game.view).moves), missing)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.split("\n")[0] == "marjj 2 ['Vera', 'Ada']"
+    assert run_python("-c", program).stdout.split("\n")[0] == "marjj 2 ['Vera', 'Ada']"
 
 
 # --- Reviews ----------------------------------------------------------------------------------------------

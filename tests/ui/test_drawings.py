@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hands_in_words import ONE_GAME, Table
+from hands_in_words import ONE_GAME, Table, started
 from recorded_games import one_hand, two_hands_of_a_game
 from screens import Judge
 
@@ -23,7 +23,6 @@ from rich.text import Text
 
 from gin_env import Rules, agents, estimators
 from gin_env.agents.turns import play_bot
-from gin_env.batch import Games
 from gin_env.records import GameRecord
 from gin_env.ui import picture, replay_view, review, text
 from gin_env.ui import play_drawing as draw
@@ -157,8 +156,7 @@ def test_upcard_lies_on_the_latest_cards_of_a_large_pile(monkeypatch):
     monkeypatch.setattr(
         picture, "_card_face", lambda *given, **how: drawn.append((given[0], how)) or face(*given, **how)
     )
-    games, bot = Games(64), agents.make("simple")
-    games.start(seed=1)
+    games, bot = started(64), agents.make("simple")
     pile = games.state["public"]["pile"]
     while not (large := [game for game in games.everyone[~games.done] if pile[game].item().bit_count() > 14]):
         play_bot(games, bot, games.everyone[~games.done])

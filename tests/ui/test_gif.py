@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hands_in_words import started
 from typer.testing import CliRunner
 
 from gin_env import agents, play_match, records
@@ -12,14 +13,12 @@ from gin_env.cli import app
 
 Image = pytest.importorskip("PIL.Image", reason='pictures need Pillow: pip install "gin-env[play]"')
 
-from gin_env.batch import Games  # noqa: E402
 from gin_env.ui import animation, picture  # noqa: E402
 
 
 def test_pictures_show_the_seeded_hand_with_named_seats():
     bots = [agents.make("tonic"), agents.make("simple")]
-    games = Games(1)
-    games.start(games.everyone, np.array([13], np.uint64), np.zeros(1, np.uint64))
+    games = started(1, seed=13)
     for shown in animation.hand_pictures("tonic", "simple", 13, width=240):
         expected = picture.image(games.state[0], names=("tonic", "simple"), width=240)
         np.testing.assert_array_equal(shown, expected)

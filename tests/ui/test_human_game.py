@@ -10,10 +10,11 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 from hand_endings import Plain, plain_action
-from screens import SEED, to_move
+from hands_in_words import started
+from recorded_games import change
+from screens import SEED, play_hands, to_move
 
 from gin_env import agents, records
-from gin_env.batch import Games
 from gin_env.game.actions import IllegalActionError
 from gin_env.game.rules import Rules
 from gin_env.game.state import OVER
@@ -22,17 +23,17 @@ from gin_env.ui.statistics import OpponentTally, Statistics
 from gin_env.ui.web import page
 
 
-def play_plainly(game: HumanGame, acts: int = 10_000) -> HumanGame:
-    """Play until a hand has ended, or for this number of actions."""
-    while game.ended is None and acts > 0:
+def play_actions(acts: int, opponent: str | agents.Agent = "simple") -> HumanGame:
+    """Return a game in which this number of actions has been played, or a whole hand."""
+    game = HumanGame(opponent, SEED)
+    while game.ended is None and len(game.actions) < acts:
         act(game)
-        acts -= 1
     return game
 
 
 def play_to_the_end(game: HumanGame) -> HumanGame:
-    while not play_plainly(game).is_over:
-        game.next_hand()
+    while not game.is_over:
+        play_hands(game)
     return game
 
 
@@ -46,8 +47,7 @@ def act(game: HumanGame) -> None:
 def test_human_game_matches_the_seeded_game():
     """Each hand equals that of `Games`, with alternating dealers, and its result can be shown."""
     game = HumanGame(Plain(), SEED)
-    plain = Games(1, episode="game")
-    plain.start(plain.everyone, np.array([SEED], np.uint64), np.zeros(1, np.uint64))
+    plain = started(1, seed=SEED, episode="game")
     dealers = []
     while True:
         while True:
@@ -101,28 +101,26 @@ def test_illegal_and_out_of_turn_actions_change_nothing():
 
 @pytest.mark.parametrize("acts", [0, 1, 7, 10_000])
 def test_saved_game_continues_identically(tmp_path, acts):
-    game = play_plainly(HumanGame("simple", SEED), acts)
+    game = play_actions(acts)
     game.save(tmp_path / "game.json")
     again = HumanGame.load(tmp_path / "game.json")
     assert again.view.array.tobytes() == game.view.array.tobytes()
     assert (again.ended is None) == (game.ended is None)
     for one in (game, again):
-        if one.ended is not None:
-            one.next_hand()
-        play_plainly(one)
+        play_hands(one)
     assert again.actions == game.actions
     assert again.ended == game.ended
 
 
 def test_game_saved_after_a_deal_does_not_show_the_last_hand(tmp_path):
-    game = play_plainly(HumanGame("simple", SEED))
+    game = play_hands(HumanGame("simple", SEED))
     game.next_hand()
     game.save(tmp_path / "game.json")
     assert HumanGame.load(tmp_path / "game.json").ended is None
 
 
 def test_saved_file_is_a_valid_record(tmp_path):
-    game = play_plainly(HumanGame("simple", SEED))
+    game = play_hands(HumanGame("simple", SEED))
     game.save(tmp_path / "game.json")
     kept = records.read_one(tmp_path / "game.json", 1)
     assert kept == game.record()
@@ -133,34 +131,28 @@ def test_saved_file_is_a_valid_record(tmp_path):
 
 
 def test_game_against_an_object_resumes_by_name_or_other_bot(tmp_path):
-    game = play_plainly(HumanGame(agents.make("simple"), SEED), 4)
+    game = play_actions(4, agents.make("simple"))
     game.save(tmp_path / "game.json")
     assert HumanGame.load(tmp_path / "game.json").opponent == game.opponent
     assert HumanGame.load(tmp_path / "game.json", "tonic").opponent == "tonic"
 
 
-def change(content: dict, place: tuple, value: object) -> None:
-    for one in place[:-1]:
-        content = content[one]
-    content[place[-1]] = value
-
-
 @pytest.mark.parametrize(
     ("place", "value", "complaint"),
     [
-        (("format",), "gin-rummy game", "line 1: not a record of a game"),
-        (("version",), 2, "version must be 1"),
-        (("random", "seed"), "5", "random.seed"),
-        (("players", 0, "name"), "simple", "is not an unfinished game of a person"),
-        (("episode",), "hand", "is not an unfinished game of a person"),
-        (("players", 1, "bot"), "process:rm -r /", "pass it as --opponent"),
-        (("players", 1, "bot"), "nobody", "unknown bot"),
-        (("hands", 0, "actions"), ["discard AC"], "hand 1, action 1"),
+        ("format", "gin-rummy game", "line 1: not a record of a game"),
+        ("version", 2, "version must be 1"),
+        ("random.seed", "5", "random.seed"),
+        ("players.0.name", "simple", "is not an unfinished game of a person"),
+        ("episode", "hand", "is not an unfinished game of a person"),
+        ("players.1.bot", "process:rm -r /", "pass it as --opponent"),
+        ("players.1.bot", "nobody", "unknown bot"),
+        ("hands.0.actions", ["discard AC"], "hand 1, action 1"),
     ],
 )
 def test_damaged_files_and_other_records_are_refused(tmp_path, place, value, complaint):
     path = tmp_path / "game.json"
-    play_plainly(HumanGame("simple", SEED), 3).save(path)
+    play_actions(3).save(path)
     content = json.loads(path.read_text())
     change(content, place, value)
     path.write_text(json.dumps(content))

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 import shutil
-import threading
 
 import numpy as np
 import pytest
 from hand_endings import Plain, person_to_discard, plain_action
-from waiting_bots import WaitingBot
 
 pytest.importorskip("textual", reason='the playing screen needs Textual: pip install "gin-env[play]"')
 
 from screens import LARGE, SEED, Judge, Raises, Steps, play_hands, run_screen, text_of, to_move, wait_for
+from waiting_bots import WaitingBot, WaitingJudge
 
 from gin_env import estimators
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
@@ -543,19 +542,12 @@ def test_damaged_statistics_are_refused_and_kept(tmp_path, content):
 
 def test_keys_work_while_a_hint_is_computed(monkeypatch):
     """A slow hint does not block the screen: a message says that it is computed, and keys work."""
-    asked, release = threading.Event(), threading.Event()
-
-    class Slow(Judge):
-        def advise(self, view, played=None):
-            asked.set()
-            release.wait(30)
-            return super().advise(view, played)
-
-    monkeypatch.setattr("gin_env.ui.table_app.Adviser", Slow)
+    slow = WaitingJudge(Judge())
+    monkeypatch.setattr("gin_env.ui.table_app.Adviser", lambda _: slow)
 
     async def steps(app, pilot):
         await pilot.press("h")
-        await wait_for(pilot, asked.is_set)
+        await wait_for(pilot, slow.asked.is_set)
         assert "The moves are played out" in text_of(app)
         app.shown.show()
         assert len(app.workers) == 1, "asked once for all drawings of the screen"
@@ -563,7 +555,7 @@ def test_keys_work_while_a_hint_is_computed(monkeypatch):
         await pilot.pause()
         assert app.game.actions[-1:] or app.game.waits_for_bot
         assert len(app.game.actions) > before
-        release.set()
+        slow.release.set()
         await settle(app, pilot)
 
     game = to_move(HumanGame("simple", SEED))

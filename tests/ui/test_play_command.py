@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from screens import play_hands
 from typer.testing import CliRunner
@@ -30,8 +32,7 @@ def screens(monkeypatch):
 
     monkeypatch.setattr(play_app, "PlayApp", Unseen)
     monkeypatch.setattr("gin_env.commands.play.is_terminal", lambda: True)
-    made_by = type("Screens", (), {"made": made, "kind": Unseen})
-    return made_by
+    return SimpleNamespace(made=made, kind=Unseen)
 
 
 def run(*arguments: str):

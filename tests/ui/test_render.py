@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import subprocess
 import sys
 import warnings
 from itertools import combinations
@@ -11,6 +10,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from hands_in_words import Table, deck_of, ids
+from python_programs import run_python
 
 from gin_env import agents, gin_rummy_v0
 from gin_env.envs.gymnasium_env import GinRummyEnv
@@ -26,6 +26,7 @@ with warnings.catch_warnings():  # PettingZoo 1.27's own tests still use its dep
     from pettingzoo.test import render_test
 
 pytest.importorskip("PIL", reason='pictures need Pillow: pip install "gin-env[play]"')
+from gin_env.ui import picture
 
 # Player 0: three runs and KD, one card from gin; player 1: one set and a seven to lay off.
 HAND_0, HAND_1 = "AC 2C 3C 4H 5H 6H 9S TS JS KD", "4C 4S 4D 7H 2D 3D 8D TD QH QC"
@@ -49,7 +50,7 @@ def text_of(one: Table, viewer: int | None = None) -> list[str]:
 
 
 def picture_of(one: Table, viewer: int | None = None) -> np.ndarray:
-    from gin_env.ui import picture
+    from gin_env.ui import picture  # which a test removes
 
     return picture.image(one.games.state[0], viewer)
 
@@ -162,8 +163,6 @@ def test_void_hand_in_words():
 
 
 def test_text_and_picture_describe_the_last_hand():
-    from gin_env.ui import picture
-
     env = gin_rummy_v0.raw_env(render_mode="ansi", episode="game")
     env.reset(options={"deck": deck_of(HAND_0, HAND_1, "KS"), "dealer": 1})
     assert "last: The cards have been dealt" in env.render()
@@ -203,16 +202,12 @@ def test_both_hands_are_visible_after_a_knock():
 
 @pytest.mark.parametrize(("width", "error"), [(0, ValueError), (5000, ValueError), (480.0, TypeError)])
 def test_invalid_width_is_refused(width, error):
-    from gin_env.ui import picture
-
     with pytest.raises(error, match="width must be"):
         picture.image(table().games.state[0], width=width)
 
 
 @pytest.mark.parametrize("width", [480, 960])
 def test_cards_and_suits_differ_even_without_colours(width):
-    from gin_env.ui import picture
-
     faces = [picture._card_face(card, width) for card in range(52)]
     assert len({face.tobytes() for face in faces}) == 52
     grey = np.stack([np.asarray(face.convert("RGB").convert("L"), np.float64) for face in faces])
@@ -226,8 +221,6 @@ def test_cards_and_suits_differ_even_without_colours(width):
 
 @pytest.mark.parametrize("width", [480, 960])
 def test_picture_shows_melds_and_the_upcard(width):
-    from gin_env.ui import picture
-
     game = table().play("take", "KD").games.state[0]
     drawn = picture.image(game, width=width)
 
@@ -251,8 +244,6 @@ def test_picture_shows_melds_and_the_upcard(width):
 
 
 def test_long_names_stay_on_the_table():
-    from gin_env.ui import picture
-
     game = table().play("take", "KD").games.state[0]
     long = picture.image(game, names=["runs/1/policy.safetensors" * 4, "W" * 18])
     margin = np.asarray(picture._felt(960))[:, -14:]
@@ -263,8 +254,6 @@ def test_long_names_stay_on_the_table():
 
 
 def test_suit_does_not_touch_the_text_after_it():
-    from gin_env.ui import picture
-
     pixels = np.asarray(picture._line("♣|", 60, picture.WHITE))[..., 3]
     inked = pixels.max(axis=0) > 64
     shown = "".join("x" if one else " " for one in inked).strip()
@@ -273,8 +262,6 @@ def test_suit_does_not_touch_the_text_after_it():
 
 @pytest.mark.parametrize("width", [240, 480, 960])
 def test_long_lines_are_written_smaller(width):
-    from gin_env.ui import picture
-
     sheet = picture._Sheet(width)
     sheet.write((picture.MARGIN, 566), "W" * 70, 25, picture.GOLD)
     margin = slice(-picture.scaled(picture.MARGIN, width) + 1, None)
@@ -343,8 +330,6 @@ def test_every_environment_has_render_fps(environment):
 
 
 def test_gymnasium_environments_draw_the_same_picture():
-    from gin_env.ui import picture
-
     one, two = GinRummyEnv(render_mode="rgb_array"), GinRummyVectorEnv(2, render_mode="rgb_array")
     one.reset(seed=5)
     two.reset(seed=4)
@@ -368,8 +353,7 @@ def test_playing_imports_no_renderer():
         "env.step(106)\n"
         "print({'PIL', 'pygame', 'gin_env.ui.text', 'gin_env.ui.picture'} & set(sys.modules))\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"
+    assert run_python("-c", code).stdout.strip() == "set()"
 
 
 def test_missing_package_names_the_extra(monkeypatch):

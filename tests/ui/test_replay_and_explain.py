@@ -26,11 +26,10 @@ HAND = "4C 5C 6C 9H 9S 9D 2H 2S AD KS"
 
 
 def told(upcard: str, *acts: str, drew: str = "", hand: str = HAND, **options) -> PlayerView:
-    """Return the view of player 0, the non-dealer."""
+    """Return the view of player 0, or of `player`, who did not deal."""
     history = [action(text) for text in acts]
-    return PlayerView.from_history(
-        cards.parse(hand), cards.card_id(upcard), history, ids(drew), dealer=1, **options
-    )
+    options["dealer"] = 1 - options.get("player", 0)
+    return PlayerView.from_history(cards.parse(hand), cards.card_id(upcard), history, ids(drew), **options)
 
 
 # --- Explanations -----------------------------------------------------------------------------------------

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 import sys
-import threading
 
 import pytest
 from recorded_games import one_hand, two_hands_of_a_game
 from reference_data import DATA
 from screens import LARGE, Judge, Steps, run_screen, text_of, wait_for
 from typer.testing import CliRunner
+from waiting_bots import WaitingJudge
 
 pytest.importorskip("textual", reason='the replay screen needs Textual: pip install "gin-env[play]"')
 
@@ -94,12 +94,9 @@ def check_position(app: ReplayApp, place: int) -> None:
     what = action_name(position.action, int(public["upcard"]))
     if app.size.width < 50:
         what = what.replace("draw from the stock", "stock")
-    step = app.shown.decisions.index(place) + 1
-    assert (
-        part_of(app, "prompt")
-        .split("\n")[1]
-        .startswith(f"Step {step} of {len(app.shown.decisions)}, {app.shown.names[position.player]}: {what}")
-    )
+    step, name = app.shown.decisions.index(place) + 1, app.shown.names[position.player]
+    said = part_of(app, "prompt").split("\n")[1]
+    assert said.startswith(f"Step {step} of {len(app.shown.decisions)}, {name}: {what}")
 
 
 def test_moves_are_shown_forwards_and_backwards(game):
@@ -255,24 +252,17 @@ def test_hint_compares_the_played_move_with_the_best(game):
 
 @pytest.mark.parametrize(("key", "sign"), [("h", "played out"), ("w", "Hand 1 of 1")])
 def test_keys_work_while_moves_are_judged(game, key, sign, monkeypatch):
-    asked, release = threading.Event(), threading.Event()
-
-    class Slow(Judge):
-        def advise(self, view, played=None):
-            asked.set()
-            release.wait(30)
-            return super().advise(view, played)
-
-    monkeypatch.setattr("gin_env.ui.table_app.Adviser", Slow)
+    slow = WaitingJudge(Judge())
+    monkeypatch.setattr("gin_env.ui.table_app.Adviser", lambda _: slow)
 
     async def steps(app, pilot):
         await pilot.press(key)
-        await wait_for(pilot, asked.is_set)
+        await wait_for(pilot, slow.asked.is_set)
         assert sign in re.sub(r"\s+", " ", part_of(app, "opinion-text"))
         await pilot.press("right")
         await pilot.pause()
         assert app.shown.place == 1
-        release.set()
+        slow.release.set()
         await press(pilot)
         assert sign not in re.sub(r"\s+", " ", part_of(app, "opinion-text"))
 

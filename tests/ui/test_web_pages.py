@@ -17,6 +17,7 @@ pytest.importorskip("websockets", reason="the tests speak to Chromium with webso
 from browser import CHROMIUM, Browser, Page
 from hand_endings import person_to_discard
 from screens import play_hands
+from test_web_server import free_port
 
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.web.sessions import Sessions
@@ -31,12 +32,6 @@ PHONE, DESKTOP = {"width": 360, "height": 740, "phone": True}, {"width": 1280, "
 IDLE = "document.getElementById('table').getAttribute('aria-busy') === 'false'"
 READY = f"{IDLE} && document.querySelector('#actions button')"
 HAND = "[...document.querySelectorAll('#hand button')].map((e) => e.dataset.card)"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def answers(port: int) -> bool:

@@ -52,10 +52,10 @@ def judge(monkeypatch):
 class Window:
     """A page in a browser."""
 
-    def __init__(self, api: TableApi, host: str = "127.0.0.1") -> None:
+    def __init__(self, api: TableApi, token: str = "") -> None:
         self.api = api
-        self.client = TestClient(create_app(api, host), base_url=ORIGIN, headers={"Origin": ORIGIN})
-        self.token, self.state = "", {}
+        self.client = TestClient(create_app(api), base_url=ORIGIN, headers={"Origin": ORIGIN})
+        self.token, self.state = token, {}
 
     def ask(self, name: str, expected: int = 200, **content) -> dict:
         response = self.client.post(f"/api/{name}", json=content, headers={"X-Gin-Session": self.token})
@@ -517,8 +517,7 @@ def test_illegal_action_changes_nothing():
 def test_game_is_resumed_after_a_server_restart(tmp_path):
     one = window(save_folder=tmp_path)
     one.play(lambda table: len(table["turns"]) > 3)
-    restarted = Window(TableApi(opponent="tonic", save_folder=tmp_path))
-    restarted.token = one.token
+    restarted = Window(TableApi(opponent="tonic", save_folder=tmp_path), one.token)
     assert restarted.ask("table")["table"] == one.table
     (save,) = tmp_path.iterdir()
     assert one.token not in save.name
@@ -526,9 +525,7 @@ def test_game_is_resumed_after_a_server_restart(tmp_path):
     one.ask("new", practice=True)
     assert not list(tmp_path.iterdir())
     one.step()
-    again = Window(TableApi(save_folder=tmp_path))
-    again.token = one.token
-    assert again.ask("table")["practice"]
+    assert Window(TableApi(save_folder=tmp_path), one.token).ask("table")["practice"]
 
 
 @pytest.mark.parametrize("named", ["simple", "hand_endings:NeverKnocks"])
@@ -536,9 +533,8 @@ def test_saved_game_runs_code_only_if_it_is_named_again(tmp_path, named):
     own = "hand_endings:Plain"
     one = window(opponent=own, save_folder=tmp_path)
     one.step()
-    again = Window(TableApi(opponent=own, save_folder=tmp_path))
-    other = Window(TableApi(opponent=named, save_folder=tmp_path))
-    again.token = other.token = one.token
+    again = Window(TableApi(opponent=own, save_folder=tmp_path), one.token)
+    other = Window(TableApi(opponent=named, save_folder=tmp_path), one.token)
     assert again.ask("table")["table"] == one.table
     assert "pass it as --opponent" in other.ask("table", 400)["error"]
     assert other.ask("new")["table"]["bot"] == named
@@ -550,8 +546,7 @@ def test_damaged_save_does_not_prevent_a_new_game(tmp_path):
     one.step()
     (save,) = tmp_path.iterdir()
     save.write_text("{")
-    restarted = Window(TableApi(opponent="simple", save_folder=tmp_path))
-    restarted.token = one.token
+    restarted = Window(TableApi(opponent="simple", save_folder=tmp_path), one.token)
     assert save.name in restarted.ask("table", 400)["error"]
     restarted.ask("new")
     restarted.step()
@@ -559,8 +554,7 @@ def test_damaged_save_does_not_prevent_a_new_game(tmp_path):
 
 def test_any_error_of_a_bot_is_answered_in_json():
     one = window(opponent="screens:Raises", seed=5)
-    while not one.table["waits_for_bot"]:
-        one.step()
+    one.play(lambda table: table["waits_for_bot"])
     answer = one.ask("bot", 500, version=one.state["version"])
     assert answer == {"error": "ZeroDivisionError: gin-env[train] for [/tmp/x]"}
     assert one.ask("table")["table"] == one.table
@@ -610,8 +604,7 @@ def test_games_in_memory_and_on_disk_are_limited(tmp_path, monkeypatch):
 
 def test_requests_at_the_same_time_load_one_game(tmp_path, monkeypatch):
     """The second request loads the file before the first has put its game in memory."""
-    one = Window(TableApi(opponent="simple", save_folder=tmp_path))
-    one.ask("new")
+    one = window(save_folder=tmp_path)
     one.step()
     restarted, found = sessions.Sessions(tmp_path), []
     load = HumanGame.load
@@ -737,14 +730,18 @@ def test_printed_address_can_be_opened_in_a_browser():
     assert "::" not in web_address("::", 8000)
 
 
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
 @pytest.fixture
 def port(monkeypatch) -> int:
     """A port for a server that ends immediately."""
     monkeypatch.setattr(server.uvicorn.Server, "run", lambda _, sockets: sockets[0].close())
     monkeypatch.setattr(TableApi, "warm_up", lambda _: None)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    return free_port()
 
 
 def test_browser_opens_when_the_server_accepts_connections(monkeypatch, port):
@@ -784,12 +781,9 @@ def running(monkeypatch):
     monkeypatch.setattr(
         server.uvicorn.Server, "run", lambda one, sockets: (servers.append(one), run(one, sockets))
     )
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    thread = threading.Thread(
-        target=serve, args=(TableApi(opponent="simple"), "127.0.0.1", port), daemon=True
-    )
+    port = free_port()
+    given = TableApi(opponent="simple"), "127.0.0.1", port
+    thread = threading.Thread(target=serve, args=given, daemon=True)
     thread.start()
     while not (servers and servers[0].started):
         time.sleep(0.01)
@@ -858,8 +852,7 @@ def test_static_files_have_no_inline_script_or_style():
 def test_game_that_cannot_be_saved_continues(tmp_path):
     folder = tmp_path / "windows"
     folder.mkdir()
-    one = Window(TableApi(opponent="simple", seed=7, save_folder=folder))
-    one.ask("new")
+    one = window(save_folder=folder)
     shutil.rmtree(folder)
     name = "bot" if one.table["waits_for_bot"] else "act"
     answer = one.ask(name, version=one.state["version"], action=PASS)
@@ -869,12 +862,9 @@ def test_game_that_cannot_be_saved_continues(tmp_path):
 
 def test_bot_is_made_again_after_an_error():
     """A program that has ended would never answer again."""
-    api = TableApi(opponent="simple", seed=7)
-    one = Window(api)
-    one.ask("new")
-    while not one.table["waits_for_bot"]:
-        one.step()
-    api._sessions.find(one.token).game.bot = Raises()
+    one = window()
+    one.play(lambda table: table["waits_for_bot"])
+    one.api._sessions.find(one.token).game.bot = Raises()
     assert "gin-env" in one.ask("bot", 500, version=one.state["version"])["error"]
     one.change("bot")
 
