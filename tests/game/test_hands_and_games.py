@@ -56,6 +56,29 @@ STOCK_WITHOUT_HELP = (
 )
 
 
+def test_rule_5_taking_the_upcard_leaves_the_stock_unchanged():
+    table = dull_table().play("take", "KC", "take", "KD", "take", "QH")
+    assert table.public["stock_left"] == 31
+
+
+def test_rule_8_void_hand_keeps_the_dealer():
+    for dealer in (0, 1):
+        table = dull_table(dealer=dealer, episode="game").play("pass", "pass")
+        draw_and_discard_it(table, 29)
+        assert table.result == ("void", -1, 0)
+        assert (table.public["hand_number"], table.public["dealer"]) == (1, dealer)
+        assert (table.phase, table.public["to_move"]) == ("opening offer", 1 - dealer)
+        assert not table.games.done[0]
+
+
+def test_hand_is_void_at_the_turn_cap():
+    table = dull_table(rules=Rules(max_turns=5)).play("pass", "pass")
+    draw_and_discard_it(table, 4)
+    assert table.phase == "draw"
+    draw_and_discard_it(table, 1)
+    assert (table.public["turn"], table.result) == (5, ("void", -1, 0))
+
+
 def test_last_turn_before_the_cap_allows_a_knock():
     table = Table(ALL_BUT_A_FIVE, GIN_DEFENDER, upcard="7D", stock="5C", rules=Rules(max_turns=1))
     table.play("pass", "pass", "draw", "knock 5D")
@@ -97,6 +120,18 @@ def test_rule_8_deal_alternates_after_every_scored_hand():
     assert dealers == [1, 0, 1]
     assert table.public["dealer"] == 0
     assert table.public["scores"].tolist() == [81, 0]
+
+
+def test_rule_9_game_ends_at_100_points():
+    table = dull_table(episode="game")
+    for hand in range(4):
+        assert not table.games.done[0]
+        assert table.public["hand_number"] == hand
+        gin_hand(table)
+    assert table.games.done[0]
+    assert table.phase == "over"
+    assert table.public["scores"].tolist() == [108, 0]
+    assert table.games.rewards[0] == pytest.approx(1.08)
 
 
 def test_rule_9_game_continues_at_99_and_ends_at_100():

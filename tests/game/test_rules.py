@@ -1,4 +1,4 @@
-"""The rules of the game (`gin_env.game.engine`) one by one, and common engine mistakes."""
+"""One test for each rule of the game (`gin_env.game.engine`) and each common engine mistake."""
 
 from __future__ import annotations
 
@@ -59,6 +59,11 @@ def test_rule_2_upcard_is_offered_to_the_non_dealer_then_the_dealer(dealer):
     assert (table.phase, table.public["to_move"], table.legal) == ("draw", 1 - dealer, {"take", "draw"})
 
 
+def test_rule_2_non_dealer_taking_the_upcard_ends_the_offer():
+    table = dull_table().play("take", "KC")
+    assert (table.phase, table.public["to_move"], table.legal) == ("draw", 1, {"take", "draw"})
+
+
 def test_rule_2_two_passes_force_a_draw_from_the_stock():
     table = dull_table().play("pass", "pass")
     assert (table.phase, table.public["to_move"], table.legal) == ("draw from the stock", 0, {"draw"})
@@ -117,12 +122,31 @@ def test_rule_4_knock_needs_a_discard_that_leaves_at_most_ten():
         table.play("knock 5D")
 
 
+def test_rule_4_knock_is_legal_at_ten_and_illegal_at_eleven():
+    for small_card, knocks in (("3D", {"KH"}), ("4D", set())):
+        table = Table(f"2C 3C 4C 7H 8H 9H 6S {small_card} AD KH", DEFENDER, upcard="7D", stock="TH")
+        assert table.play("pass", "pass", "draw").knocks == knocks
+
+
 def test_rule_4_knock_is_optional_even_with_gin():
-    table = Table(ALL_BUT_A_FIVE, DEFENDER, upcard="7D", stock="5C").play("pass", "pass", "draw")
+    table = Table(ALL_BUT_A_FIVE, DEFENDER, upcard="7D", stock="5C")
+    table.play("pass", "pass", "draw")
     assert table.knocks == {"5D", "5C", "2C"}, "5C makes a run of four: discarding 5D is gin"
     assert {"5D", "2C", "KS"} <= table.legal
     table.play("5D")
     assert (table.phase, table.public["to_move"]) == ("draw", 1)
+
+
+def test_rule_4_knock_is_illegal_above_the_limit():
+    table = dull_table().play("pass", "pass", "draw")
+    assert table.knocks == set()
+
+
+def test_rule_4_knock_limit_is_configurable():
+    for limit, knocks in ((4, set()), (5, {"KD"}), (10, {"KD"})):
+        table = Table(ALL_BUT_A_FIVE, DEFENDER, "7D", stock="KD", rules=Rules(knock_limit=limit))
+        table.play("pass", "pass", "draw")
+        assert {"KD"} & table.knocks == knocks
 
 
 def test_rule_7_eleven_melded_cards_allow_gin():
@@ -187,6 +211,18 @@ def test_rule_6_gin_allows_no_lay_offs():
 def test_rule_6_defender_lays_off_what_lowers_the_deadwood(knocker, defender, upcard, drawn, deadwood):
     table = Table(knocker, defender, upcard, drawn).play("pass", "pass", "draw", f"knock {drawn}")
     assert table.public["deadwood"].tolist() == deadwood
+
+
+def test_rule_6_four_of_a_kind_splits_into_a_set_and_a_run():
+    # 5D completes 5D 6D 7D, the other fives remain a set.
+    table = Table("5C 5H 5S 5D 6D 7D JS QS KS TH", DULL_WITHOUT_FIVES, upcard="7H", stock="AH")
+    table.play("pass", "pass", "draw")
+    assert {"TH", "AH"} <= table.knocks
+    table.play("knock TH")
+    assert table.public["deadwood"][0] == 1
+
+
+DULL_WITHOUT_FIVES = "KC QH TD 9D 8S 7S 6C 4H 2D 2C"
 
 
 def test_rule_7_bonuses_are_configurable():
