@@ -225,8 +225,8 @@ def test_inputs_show_both_hands_and_the_cards_that_help():
 
 
 def test_no_card_helps_with_the_card_to_be_discarded():
-    row = np.empty((1, NUM_INPUTS), np.float32)
-    write_inputs(drawn("", mover=cards.parse(MOVER.replace("KD", "QD")), knock_limit=0), row)
+    row, mover = np.empty((1, NUM_INPUTS), np.float32), cards.parse(MOVER.replace("KD", "QD"))
+    write_inputs(drawn("AC", mover=mover, knock_limit=0), row)
     helps = row[0, 5 * 52 : 6 * 52]
     assert helps[card_id("9S")]
     assert not helps[card_id("QH")], "one of the two queens is discarded"

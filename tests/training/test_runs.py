@@ -425,10 +425,10 @@ def test_run_says_beforehand_how_long_it_takes(tmp_path):
 
 def test_run_says_beforehand_what_it_uses(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("gin_env.training.settings.usable_cores", lambda: 7)
-    settings = PPOSettings(tmp_path / "run", workers=1, num_envs=2048, bfloat16=False)
-    assert settings.uses() == "1 process for 2,048 games, with 7 cores to use; networks on cpu in float32"
+    settings = PPOSettings(tmp_path / "run", workers=1, num_envs=512, bfloat16=False)
+    assert settings.uses() == "1 process for 512 games, with 7 cores to use; networks on cpu in float32"
     two = PPOSettings(tmp_path / "run", workers=2, bfloat16=True)
-    assert two.uses().startswith("2 processes for 1,024 games")
+    assert two.uses().startswith("2 processes for 2,048 games")
     assert two.uses().endswith("bfloat16")
     with PPORun(settings):
         assert settings.uses() in capsys.readouterr().out
