@@ -149,6 +149,17 @@ def test_external_sampling_counts_every_visited_node():
     assert learner.nodes_touched == learner.calls > 5 * 2 * 4
 
 
+def test_sampled_averages_hold_the_opponents_strategies_only():
+    """Only what the opponent samples is reached with its own probability."""
+    learner = ExternalSamplingCFR(KuhnPoker(), seed=1)
+    learner._traverse(learner.game.root(), 0)
+    tried = {key for key, regrets in learner.regrets.items() if regrets.any()}
+    added = {key for key, sums in learner._strategy_sums.items() if sums.any()}
+    assert tried
+    assert added
+    assert not tried & added
+
+
 def test_leduc_exploitability_falls_faster_with_cfr_plus(trees):
     tree = trees["leduc"]
     cfr, plus = CFR(tree), CFRPlus(tree)

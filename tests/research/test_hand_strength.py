@@ -498,7 +498,7 @@ def test_packaged_networks_match_their_recipes():
 def test_provenance_names_the_players_and_rules_of_the_data(explorer, players, rules, option):
     data = tiny_data()
     data.metadata |= {"explorer": explorer, "rules": rules}
-    trained = HandStrengthTrainer(data, HandStrengthSettings("mlp", Schedule(2, 8, 1e-3, 0.1, 1), seed=4))
+    trained = HandStrengthTrainer(data, HandStrengthSettings("mlp", Schedule(2, 8, 1e-3, 0.1, 1), seed=5))
     contestants = [Contestant(4, 0.5, 0.6), Contestant(5, 0.7, 0.4)]
     described = recipes.provenance("mlp-random-16", trained, "fast", 2, contestants)
     assert [player["bot"] for player in described["players"]] == players
