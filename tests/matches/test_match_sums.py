@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
+import tqdm
 from hand_endings import SHORT, NeverKnocks, Plain
 from made_up_matches import made_up_match
 from watching_bots import PlaysItself
@@ -216,6 +217,13 @@ def test_progress_adds_up_to_the_games():
     play_match(Plain(), NeverKnocks(), 20, seed=2, episode="hand", progress=reported.append)
     assert sum(reported) == 20
     assert min(reported) > 0
+
+
+def test_progress_bar_counts_every_game(monkeypatch):
+    added: list[int] = []
+    monkeypatch.setattr(tqdm.tqdm, "update", lambda bar, number: added.append(number))
+    play_match(Plain(), NeverKnocks(), 20, seed=2, episode="hand", progress=True)
+    assert sum(added) == 20
 
 
 @pytest.mark.long
