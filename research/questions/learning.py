@@ -175,6 +175,7 @@ def measure_scale(run: Run) -> list[Row]:
 
 
 def over_one_worker(rows: Sequence[Row]) -> list[Row]:
-    """Return the rates also relative to ppo.py with one worker."""
+    """Return the rates of decisions also relative to ppo.py with one worker."""
     alone = by(rows, "what")["ppo.py, workers 1, 1,024 games: learned"]["a_second"]
-    return [row | {"over": row["a_second"] / alone} for row in rows]
+    overs = [None if "GFLOP" in row["what"] else row["a_second"] / alone for row in rows]
+    return [row | {"over": over} for row, over in zip(rows, overs, strict=True)]
