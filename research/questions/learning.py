@@ -44,7 +44,7 @@ NO_EVALUATIONS = {
 """Arguments of each example for runs that are evaluated afterwards."""
 LONG = 10_000_000
 """Decisions from which on a training plays more games in parallel and learns once from each decision."""
-ARGUMENTS = ("--num-envs", "1024")
+SHORT_ARGUMENTS = ("--num-envs", "1024")
 LONG_ARGUMENTS = ("--num-envs", "4096", "--num-minibatches", "64", "--update-epochs", "1")
 
 
@@ -99,7 +99,7 @@ def measure_growth(run: Run, budgets: Sequence[int], opponents: Sequence[str]) -
     """Train examples/ppo.py with growing budgets, and play matches."""
     rows: list[Row] = []
     for budget in [2000] if run.quick else budgets:
-        changed = LONG_ARGUMENTS if budget >= LONG else ARGUMENTS
+        changed = LONG_ARGUMENTS if budget >= LONG else SHORT_ARGUMENTS
         for seed in run.some(SEEDS):
             arguments = ["--total-timesteps", str(budget), "--seed", str(seed), "--workers", "2", *changed]
             policy, last = train(run, "ppo.py", f"{budget}-seed-{seed}", arguments)
