@@ -117,6 +117,8 @@ def test_card_features_match_a_worked_example(seat):
     ]
     for number, plane in enumerate(expected):
         assert found[number] == pytest.approx(plane), CARD_FEATURES[number]
+    early, _ = features(seat, moves=5)  # the opponent has taken the only upcard
+    assert (early[2], early[3]) == ({}, {"KS": 1})
     for number, points in ((16, 10), (17, 6)):
         for card in range(52):
             difference = (min(card % 13 + 1, 10) - points) / 10
