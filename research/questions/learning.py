@@ -22,7 +22,7 @@ from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.support.plots import new_figure, save_figure
 from gin_env.training.runs import EVALUATIONS, POLICY
 from gin_env.training.settings import PPOSettings
-from research.questions import learner_variants
+from research.questions.learner_variants import VARIANTS, VariantBot, learn
 from research.reproduce.charts import errors_of
 from research.reproduce.experiment import Run, match_row
 from research.reproduce.tables import Row, by, grouped
@@ -45,6 +45,7 @@ NO_EVALUATIONS = {
 LONG = 10_000_000
 """Decisions from which on a training plays more games in parallel and learns once from each decision."""
 SHORT_ARGUMENTS = ("--num-envs", "1024")
+"""Arguments of the other trainings."""
 LONG_ARGUMENTS = ("--num-envs", "4096", "--num-minibatches", "64", "--update-epochs", "1")
 
 
@@ -124,14 +125,12 @@ def draw_growth(rows: Sequence[Row], path: Path, origin: str) -> None:
 def measure_variants(run: Run) -> list[Row]:
     """Train each variant of the learner from each seed, with equally many decisions, and play matches."""
     rows = []
-    for (variant, learner), seed in product(
-        run.some(tuple(learner_variants.VARIANTS.items())), run.some(SEEDS, 1)
-    ):
+    for (variant, learner), seed in product(run.some(tuple(VARIANTS.items())), run.some(SEEDS, 1)):
         decisions = run.size(VARIANT_DECISIONS, 20_000)
         run.say(f"training: {variant}, seed {seed}")
         settings = PPOSettings(seed=seed, total_timesteps=decisions, past_share=0.0, workers=1, num_envs=1024)
-        learned, decisions = learner_variants.learn(learner, settings)
-        bot = learner_variants.VariantBot(learned, f"{variant}, seed {seed}")
+        learned, decisions = learn(learner, settings)
+        bot = VariantBot(learned, f"{variant}, seed {seed}")
         for opponent in run.some(OPPONENTS):
             about = {"variant": variant, "seed": seed, "decisions": decisions}
             rows.append(run.row(bot, opponent, 2000, **about))
@@ -177,5 +176,4 @@ def measure_scale(run: Run) -> list[Row]:
 def over_one_worker(rows: Sequence[Row]) -> list[Row]:
     """Return the rates of decisions also relative to ppo.py with one worker."""
     alone = by(rows, "what")["ppo.py, workers 1, 1,024 games: learned"]["a_second"]
-    overs = [None if "GFLOP" in row["what"] else row["a_second"] / alone for row in rows]
-    return [row | {"over": over} for row, over in zip(rows, overs, strict=True)]
+    return [row | {"over": None if "GFLOP" in row["what"] else row["a_second"] / alone} for row in rows]

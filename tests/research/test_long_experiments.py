@@ -122,7 +122,7 @@ def test_each_seed_has_its_own_network(tmp_path, monkeypatch):
     def train(states, one):
         return SimpleNamespace(network=None, describe=lambda: {"seed": one.seed})
 
-    monkeypatch.setattr(trainer, "train", train)
+    monkeypatch.setattr(hand_strength_networks, "train", train)
     monkeypatch.setattr(hand_strength_networks, "validation_match", lambda *_: SimpleNamespace(win_rate=0.5))
     module = hand_strength_networks
     monkeypatch.setattr(
@@ -262,7 +262,7 @@ def unlearned(monkeypatch):
     for name, stub in stubs.items():
         monkeypatch.setattr(hand_strength_networks, name, stub)
     monkeypatch.setattr(hand_strength_networks, "HandStrengthTrainer", Learner)
-    monkeypatch.setattr(trainer, "train", Learner)
+    monkeypatch.setattr(hand_strength_networks, "train", Learner)
     monkeypatch.setattr(hand_strength_networks, "validation_match", lambda learner, _: learner)
 
 

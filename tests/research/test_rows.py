@@ -15,7 +15,7 @@ from gin_env.agents.cfr.bot import packaged_table
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from research.papers import claims
 from research.papers.gallucci2021 import cfr_training, fitness
-from research.questions import exploit, generations, learner_variants, learning
+from research.questions import exploit, generations, learning
 from research.reproduce import pages
 from research.reproduce.by_id import EXPERIMENTS
 from research.reproduce.experiment import MEDIUM, TONIC, deal_counts, match_row
@@ -84,8 +84,8 @@ def untrained(monkeypatch):
     )
     last = {"decisions": 5.0, "minutes": 7.0}
     monkeypatch.setattr(learning, "train", lambda run, example, name, _: (Path(name) / "policy", last))
-    monkeypatch.setattr(learner_variants, "learn", lambda variant, settings: (bot, 5))
-    monkeypatch.setattr(learner_variants, "VariantBot", lambda learned, name: SimpleNamespace(name=name))
+    monkeypatch.setattr(learning, "learn", lambda variant, settings: (bot, 5))
+    monkeypatch.setattr(learning, "VariantBot", lambda learned, name: SimpleNamespace(name=name))
     monkeypatch.setattr(exploit, "train_each", lambda settings: [0.5] * len(settings))
     monkeypatch.setattr(
         CandidatePolicyBot, "load", classmethod(lambda cls, path: SimpleNamespace(name=str(path)))

@@ -165,7 +165,7 @@ def measure_stages(run: Run) -> list[Row]:
 def with_opponents(rows: Sequence[Row]) -> list[Row]:
     """Return the rows with the games won by opponent, and against `simple` the share that differs."""
     return [
-        row | {"simple": row["won"], "share": row["different"] or None}
+        row | {"simple": row["won"], "share": None if row["stages"] == "hard" else row["different"]}
         if row["opponent"] == "simple"
         else row | {"hard": row["won"]}
         for row in rows

@@ -65,9 +65,14 @@ def network(row: Row) -> str:
     return f"`{row['network']}`" if "won" in row else "our `dual-inception-random-256`"
 
 
+def checkout(run: Run) -> Path:
+    """Return the folder of a user's checkout of the authors' repository."""
+    return run.checkout(authors_files.REPOSITORY_002, SAMPLE)
+
+
 def convert(run: Run, name: str) -> Path:
     """Write one of the authors' networks in our file format to the run's folder and return its path."""
-    source, folder = SOURCES[name], run.checkout(authors_files.REPOSITORY_002, SAMPLE)
+    source, folder = SOURCES[name], checkout(run)
     network = authors_files.authors_network(source.architecture, read_checkpoint(folder / source.checkpoint))
     path = run.folder / f"{name}.safetensors"
     FORMAT.write(path, network, {"architecture": source.architecture, **FEATURES})
@@ -94,7 +99,7 @@ def measure(run: Run, steps: Sequence[Sequence[Any]]) -> list[Row]:
     `steps` are features of our data, step by step closer to the authors': label, estimator, hits, scored
     deadwood.
     """
-    folder = run.checkout(authors_files.REPOSITORY_002, SAMPLE)
+    folder = checkout(run)
     sample = authors_files.read_sample(folder / SAMPLE)
     features = {hits: hand_features(sample.hands, hits)[1] for hits in HITS}
     rows: list[Row] = []
@@ -192,7 +197,7 @@ def measure_losses(run: Run) -> list[Row]:
 
     With ``folder_loss``, the last one in the log that is next to the network's checkpoint.
     """
-    folder = run.checkout(authors_files.REPOSITORY_002, SAMPLE)
+    folder = checkout(run)
     rows: list[Row] = []
     for name, columns in LOSSES.items():
         losses = logged_losses(folder / "results", columns)

@@ -19,11 +19,17 @@ import numpy as np
 from gin_env.agents.hand_strength.bots import FORMAT, OffensiveBot, load_network
 from gin_env.matches.matches import MatchResult
 from gin_env.support.plots import BLUE, GREEN, ORANGE, new_figure, save_figure
-from research.recipes.hand_strength import recipes, trainer
+from research.recipes.hand_strength import recipes
 from research.recipes.hand_strength.data_sets import DataSet
 from research.recipes.hand_strength.exploring import explore
 from research.recipes.hand_strength.selection import VALIDATION_GAMES, validation_match
-from research.recipes.hand_strength.trainer import HandStrengthSettings, HandStrengthTrainer
+from research.recipes.hand_strength.trainer import (
+    HandStrengthSettings,
+    HandStrengthTrainer,
+    Schedule,
+    find_schedule,
+    train,
+)
 from research.reproduce.experiment import Run, match_row, named, percent
 from research.reproduce.tables import Over, Row, cell_text, interval
 
@@ -63,7 +69,7 @@ def settings_of(run: Run, architecture: str, schedule: str = "fast", **more: Any
     A quick run has one epoch, or three of the paper's schedule.
     """
     epochs = {"fast": 1, "paper": 3}[schedule] if run.quick else None
-    return HandStrengthSettings(architecture, trainer.find_schedule(schedule, epochs), **more)
+    return HandStrengthSettings(architecture, find_schedule(schedule, epochs), **more)
 
 
 def play_network(run: Run, path: Path, label: str, player: type[OffensiveBot] = OffensiveBot) -> MatchResult:
@@ -101,9 +107,9 @@ def network_rows(run: Run, name: str, states: DataSet, settings: HandStrengthSet
         path, label = network_file(run, name, seed), f"{name}, seed {seed}"
         if not path.exists():
             run.say(f"training {label}")
-            learner = trainer.train(states, replace(settings, seed=seed))
-            validated = validation_match(learner, run.size(VALIDATION_GAMES, 20)).win_rate
-            FORMAT.write(path, learner.network, learner.describe() | {"validated": validated})
+            trainer = train(states, replace(settings, seed=seed))
+            validated = validation_match(trainer, run.size(VALIDATION_GAMES, 20)).win_rate
+            FORMAT.write(path, trainer.network, trainer.describe() | {"validated": validated})
         training = load_network(path)[1]
         row = network_row(play_network(run, path, label), network=name, seed=seed)
         rows.append(row | losses_row(training, by_epoch=True) | {"validated": percent(training["validated"])})
@@ -176,15 +182,15 @@ def networks_by_epoch(
     """
     checkpoint = run.folder / f"{label}, checkpoint.safetensors"
     begin = partial(HandStrengthTrainer.resume, checkpoint) if checkpoint.exists() else HandStrengthTrainer
-    learner = begin(states, settings)
+    trainer = begin(states, settings)
     for epoch in epochs:
         path = run.folder / f"{label}, epoch {epoch}.safetensors"
-        while not path.exists() and learner.epoch < epoch:
-            learner.run_epoch()
-            learner.save_checkpoint(checkpoint)
-            run.say(f"{label}: epoch {learner.epoch}, error {learner.validation_losses[-1]:.1f}")
+        while not path.exists() and trainer.epoch < epoch:
+            trainer.run_epoch()
+            trainer.save_checkpoint(checkpoint)
+            run.say(f"{label}: epoch {trainer.epoch}, error {trainer.validation_losses[-1]:.1f}")
         if not path.exists():
-            FORMAT.write(path, learner.network, learner.describe())
+            FORMAT.write(path, trainer.network, trainer.describe())
         yield epoch, path
 
 
@@ -218,22 +224,22 @@ def measure_training_length(run: Run) -> list[Row]:
 
     The number of states seen grows by a factor of about 1.5 between measurements.
     """
-    constant = trainer.Schedule(epochs=1000, batch_size=64, learning_rate=1e-3, decay=1.0, decay_every=1000)
+    constant = Schedule(epochs=1000, batch_size=64, learning_rate=1e-3, decay=1.0, decay_every=1000)
     rows: list[Row] = []
     for name in run.some(["random-16", "random-256"], 1):
         states = data_set(run, name)
         for seed in range(run.seed, run.seed + run.size(2, 1)):
-            learner = HandStrengthTrainer(states, HandStrengthSettings("dual-inception", constant, seed=seed))
+            trainer = HandStrengthTrainer(states, HandStrengthSettings("dual-inception", constant, seed=seed))
             seen, following, longest = 0, 0.0, run.size(LONGEST, 1000)
             while seen < longest:
-                learner.run_epoch()
-                seen = learner.epoch * len(learner.training)
+                trainer.run_epoch()
+                seen = trainer.epoch * len(trainer.training)
                 if seen >= min(following, longest):
                     following = 1.5 * seen
                     run.say(f"{name}, seed {seed}: {seen:,} states")
                     about = {"data_set": name, "seed": seed, "states_seen": seen}
-                    about["validation_loss"] = round(learner.validation_losses[-1], 2)
-                    rows.append(match_row(validation_match(learner, run.size(2000, 20)), **about))
+                    about["validation_loss"] = round(trainer.validation_losses[-1], 2)
+                    rows.append(match_row(validation_match(trainer, run.size(2000, 20)), **about))
     return rows
 
 
