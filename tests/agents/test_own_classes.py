@@ -223,6 +223,14 @@ def test_wrong_name_of_a_class_says_what_is_wrong(name, error, message, folder):
         agents.make(name, programs=True)
 
 
+def test_file_here_does_not_replace_an_installed_module(folder, monkeypatch):
+    (folder / "textwrap.py").write_text("class First:\n    pass\n")
+    monkeypatch.delitem(sys.modules, "textwrap", raising=False)
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path])
+    with pytest.raises(ValueError, match=r"textwrap.py has no class 'First'"):
+        agents.make("textwrap:First", programs=True)
+
+
 def test_module_that_cannot_be_imported_raises_its_own_error(folder):
     (folder / "own_bots_broken.py").write_text("import no_such_module_at_all\n")
     with pytest.raises(ModuleNotFoundError, match="no_such_module_at_all"):

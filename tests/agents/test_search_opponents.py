@@ -10,6 +10,7 @@ from gin_env.agents.search.belief import Belief, Worlds, resampled
 from gin_env.agents.search.bot import shared_out
 from gin_env.agents.search.small_networks import (
     FORMAT,
+    MIN_ACTIONS,
     MODELS,
     NUM_CONDUCT,
     NUM_HAND,
@@ -23,6 +24,7 @@ from gin_env.agents.search.small_networks import (
     write_conduct,
     write_shapes,
 )
+from gin_env.game.earlier_hands import remember_actions
 from gin_env.game.hands import unmelded_cards
 from gin_env.game.state import STATE
 from gin_env.matches.fixed_positions import fixed_views, game_views
@@ -50,10 +52,18 @@ def test_unknown_earlier_hands_do_not_count_as_hands_without_actions():
 
 
 def test_conduct_is_that_of_the_opponent():
-    view, row = game_views()[::60], np.empty(NUM_CONDUCT, np.float32)
-    for record, memory in zip(view.array, view.memories(), strict=True):
-        write_conduct(record, np.zeros(1, STATE), row)
+    """Of the earlier hands it is the memory, and of all hands the memory once this hand is remembered."""
+    now, row = game_views()[::60], np.empty(NUM_CONDUCT, np.float32)
+    later = now[np.arange(len(now))]  # a copy
+    for view in later.array:
+        public, opponent = view["public"], 1 - int(view["player"])
+        if public["history_length"] >= MIN_ACTIONS:
+            remember_actions(public, opponent, public["memory"][opponent])
+            public["hand_number"] += 1
+    for view, memory, all_hands in zip(now.array, now.memories(), later.memories(), strict=True):
+        write_conduct(view, np.zeros(1, STATE), row)
         assert (row[:NUM_MEMORY] == memory).all()
+        assert (row[2 * NUM_MEMORY :] == all_hands).all()
 
 
 def test_opponent_with_other_parameters_has_the_estimator_of_its_name():

@@ -169,6 +169,17 @@ def test_compile_and_estimators_leave_nothing_out(monkeypatch):
     assert compared == estimators.readings()
 
 
+def test_kernels_of_both_environments_with_candidates_are_compiled(monkeypatch):
+    described, candidates = [], Games.candidates
+    monkeypatch.setattr(
+        Games,
+        "candidates",
+        lambda games, *given, **options: described.append(len(games)) or candidates(games, *given, **options),
+    )
+    use("environments")
+    assert set(described) == {1, 2}
+
+
 @pytest.mark.parametrize(("reason", "refused"), [("needs torch", False), ("no module named x", True)])
 def test_compile_skips_what_needs_torch_and_nothing_else(monkeypatch, reason, refused):
     def fail(*_, **__):

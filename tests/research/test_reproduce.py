@@ -644,13 +644,14 @@ def test_made_bots_have_the_names_in_the_result(name):
     assert all(bot.name == key for key, bot in made.items())
 
 
-def test_check_names_the_changed_bots(tmp_path):
+def test_check_names_the_changed_bots_and_decks(tmp_path):
     result = load(RESULTS, "truong2021/late-knock")
     bots = [one | {"decisions": "0" * 32} if one["bot"] == "simple" else one for one in result.bots]
-    replace(result, bots=bots).save(tmp_path)
-    load(RESULTS, "larkin2021/figure-2").save(tmp_path)
+    replace(result, bots=bots, keys="of other decks").save(tmp_path)
+    replace(load(RESULTS, "larkin2021/figure-2"), keys=results.NO_KEYS).save(tmp_path)
     replace(result, id="truong2021/gone").save(tmp_path)
     found = results.stale_results(tmp_path, EXPERIMENTS)
     assert list(found) == ["truong2021/late-knock"]
-    (line,) = found["truong2021/late-knock"]
-    assert line.startswith("simple: different decisions now")
+    changed, dealt = found["truong2021/late-knock"]
+    assert changed.startswith("simple: different decisions now")
+    assert dealt == f"different decks now: {deck_keys()}, stored of other decks"

@@ -232,10 +232,8 @@ def test_two_nodes_learn_the_same_as_two_workers(tmp_path):
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--nnodes", "2", "--nproc-per-node", "1"]
     torchrun += ["--master-addr", "127.0.0.1", "--master-port", str(port), "--node-rank"]
-    nodes = [
-        subprocess.Popen([*torchrun, str(node), "--", *options, str(tmp_path / "nodes")], env=environment)
-        for node in (0, 1)
-    ]
+    trained = ["--", *options, str(tmp_path / "nodes"), "--workers", "1"]  # which is ignored
+    nodes = [subprocess.Popen([*torchrun, str(node), *trained], env=environment) for node in (0, 1)]
     assert [node.wait(timeout=300) for node in nodes] == [0, 0]
     workers = subprocess.run(
         [sys.executable, *options, str(tmp_path / "workers"), "--workers", "2"], env=environment

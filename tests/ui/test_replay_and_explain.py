@@ -175,6 +175,12 @@ def test_players_named_like_agents_keep_their_names():
     assert "bob (dealer): 2♥ 3♠ 5♣" in shown
 
 
+def test_the_first_action_is_shown_like_any_other():
+    game = one_hand()
+    position = replace(game.positions()[0], action=0)
+    assert f"step 1: {game.players[0].name} plays: discard AC" in position_text(game, position, 1)
+
+
 # --- Commands ---------------------------------------------------------------------------------------------
 
 

@@ -373,6 +373,16 @@ def test_help_lists_the_keys_and_fits(game):
     on_screen(steps, game)
 
 
+def test_help_is_scrolled_on_a_small_screen(game):
+    async def steps(app, pilot):
+        await press(pilot, "question_mark")
+        assert "Escape goes back" not in text_of(app)
+        await press(pilot, "end")
+        assert "Escape goes back" in text_of(app)
+
+    on_screen(steps, game, (70, 14))
+
+
 def test_reference_log_is_replayed_with_its_own_scores():
     logged = next(
         game
