@@ -98,4 +98,5 @@ def measure(num_sizes: int | None = None) -> Iterator[dict[str, Any]]:
     for device in ["cpu", *["cuda"] * torch.cuda.is_available()]:
         for ranks, games in SIZES[device][:num_sizes]:
             if ranks <= usable_cores():
-                yield launch(learn, PPOSettings(num_envs=ranks * games, device=device), ranks, device)
+                settings = PPOSettings(num_envs=ranks * games, num_minibatches=32, device=device)
+                yield launch(learn, settings, ranks, device)

@@ -36,7 +36,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 import ppo_selfplay
 
 POSITIONS = 1024
-EXAMPLES = ((1, 1024), (2, 1024), (2, 2048))
+EXAMPLES = ((1, 1024), (1, 2048), (2, 1024), (2, 2048))
 """Numbers of workers and of games of examples/ppo.py; the minibatches grow with the games."""
 UPDATES = 4
 """Number of updates in a measurement."""

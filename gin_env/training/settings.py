@@ -72,12 +72,12 @@ class PPOSettings:
     """Number of games played at the same time."""
     num_steps: int = 64
     """Number of actions in each game between two updates."""
-    num_minibatches: int = 32
+    num_minibatches: int = 16
     """Sets the size of a minibatch, num_envs * num_steps / num_minibatches decisions. An update has fewer
     minibatches, because opponents' actions and actions without an alternative are not learned."""
     update_epochs: int = 2
     """Number of passes over the decisions of an update."""
-    learning_rate: float = 2e-3
+    learning_rate: float = 3e-3
     """Initial learning rate; it decays linearly to a twentieth."""
     ent_coef: float = 0.05
     """Weight of the entropy bonus; it decays like the learning rate. With much less, some runs keep knocking

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from benchmarks import learning_scale
 from gin_env import agents
@@ -44,9 +45,11 @@ NO_EVALUATIONS = {
 """Arguments of each example for runs that are evaluated afterwards."""
 LONG = 10_000_000
 """Decisions from which on a training plays more games in parallel and learns once from each decision."""
-SHORT_ARGUMENTS = ("--num-envs", "1024")
-"""Arguments of the other trainings."""
-LONG_ARGUMENTS = ("--num-envs", "4096", "--num-minibatches", "64", "--update-epochs", "1")
+SMALL: dict[str, Any] = {"num_envs": 1024, "num_minibatches": 32, "learning_rate": 0.002}
+"""Settings of the other trainings, which were the defaults when most experiments were measured."""
+SHORT_ARGUMENTS = "--num-envs 1024 --num-minibatches 32 --learning-rate 0.002"
+"""The same as arguments."""
+LONG_ARGUMENTS = "--num-envs 4096 --num-minibatches 64 --learning-rate 0.002 --update-epochs 1"
 
 
 def train(run: Run, example: str, name: str, arguments: Sequence[str]) -> tuple[Path, dict[str, float]]:
@@ -100,11 +103,11 @@ def measure_growth(run: Run, budgets: Sequence[int], opponents: Sequence[str]) -
     """Train examples/ppo.py with growing budgets, and play matches."""
     rows: list[Row] = []
     for budget in [2000] if run.quick else budgets:
-        changed = LONG_ARGUMENTS if budget >= LONG else SHORT_ARGUMENTS
+        changed = (LONG_ARGUMENTS if budget >= LONG else SHORT_ARGUMENTS).split()
         for seed in run.some(SEEDS):
             arguments = ["--total-timesteps", str(budget), "--seed", str(seed), "--workers", "2", *changed]
             policy, last = train(run, "ppo.py", f"{budget}-seed-{seed}", arguments)
-            about = {"budget": budget, "arguments": list(changed), "seed": seed, "cores": 2}
+            about = {"budget": budget, "arguments": changed, "seed": seed, "cores": 2}
             about |= {"decisions": int(last["decisions"]), "minutes": last["minutes"]}
             rows += play(run, policy, opponents, 10_000, about)
     return rows
@@ -128,7 +131,7 @@ def measure_variants(run: Run) -> list[Row]:
     for (variant, learner), seed in product(run.some(tuple(VARIANTS.items())), run.some(SEEDS, 1)):
         decisions = run.size(VARIANT_DECISIONS, 20_000)
         run.say(f"training: {variant}, seed {seed}")
-        settings = PPOSettings(seed=seed, total_timesteps=decisions, past_share=0.0, workers=1, num_envs=1024)
+        settings = PPOSettings(seed=seed, total_timesteps=decisions, past_share=0.0, workers=1, **SMALL)
         learned, decisions = learn(learner, settings)
         bot = VariantBot(learned, f"{variant}, seed {seed}")
         for opponent in run.some(OPPONENTS):

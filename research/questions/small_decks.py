@@ -94,7 +94,8 @@ def train_learner(run: Run, bot: str, rules: Rules) -> Agent:
     """Return a policy that was trained by PPO against one bot in a small deck."""
     settings = settings_against(
         bot, Path("unused"), total_timesteps=run.size(DECISIONS, 2000), seed=run.seed + 1, workers=1,
-        num_envs=256, num_minibatches=16, ent_coef=0.01, match_reward=False, rules=(rules.text,),
+        num_envs=256, num_minibatches=16, learning_rate=2e-3, ent_coef=0.01, match_reward=False,
+        rules=(rules.text,),
     )  # fmt: skip
     learner, _ = learner_variants.learn(Learner, settings)
     return named(CandidatePolicyBot(learner.network.eval()), f"learner against {bot}")

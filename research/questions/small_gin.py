@@ -107,8 +107,9 @@ def learn(
 ) -> Iterator[Point]:
     """Train by PPO."""
     settings = PPOSettings(
-        seed=seed, num_envs=256, num_steps=16, num_minibatches=4, ent_coef=ent_coef, bfloat16=False,
-        workers=1, bots=(), bots_share=0.0, past_share=0.0, match_reward=False, rules=(tree.game.rules.text,),
+        seed=seed, num_envs=256, num_steps=16, num_minibatches=4, learning_rate=2e-3, ent_coef=ent_coef,
+        bfloat16=False, workers=1, bots=(), bots_share=0.0, past_share=0.0, match_reward=False,
+        rules=(tree.game.rules.text,),
     )  # fmt: skip
     with torch_threads(1):
         learner, decisions, seconds = make_learner(settings), 0, 0.0

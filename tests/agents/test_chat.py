@@ -56,6 +56,7 @@ def test_illegal_answers_are_counted_and_replaced(url, player, illegal, replaced
     assert usage.replaced_actions == (usage.decisions if replaced else 0)
     assert usage.answers == usage.decisions + usage.illegal_answers - usage.replaced_actions
     assert usage.input_tokens > 100 * usage.answers
+    assert usage.answers < usage.output_tokens < 20 * usage.answers
 
 
 def test_model_is_asked_again_with_the_reason(url):

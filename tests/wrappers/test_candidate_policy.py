@@ -17,7 +17,7 @@ from gin_env.agents.policies.candidate_network import (
     save_candidate_policy,
 )
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
-from gin_env.agents.policies.policy import PolicyBot
+from gin_env.agents.policies.policy import PolicyBot, check_inputs
 from gin_env.agents.policies.sb3_archives import ArchiveError, candidate_network_of, convert_archive
 from gin_env.batch import Games
 from gin_env.envs.gymnasium_env import GinRummyEnv
@@ -274,6 +274,8 @@ def test_mismatched_policy_and_environment_say_what_to_do(model):
         MaskablePPO(CardPolicy, model.env, policy_kwargs={"net_arch": [8]})
     with pytest.raises(ValueError, match="write a bot that makes its inputs"):
         PolicyBot.snapshot(model)
+    with pytest.raises(ValueError, match=r"reads action_mask, memory, observation, not the observation"):
+        check_inputs(GinRummyEnv(memory=True, episode="game").observation_space, "a policy")
     flat = MaskablePPO(CardPolicy, GinRummyVecEnv(2), policy_kwargs={"net_arch": [8]}, device="cpu")
     with pytest.raises(ValueError, match=r"is a CardPolicy, which scores no candidates: PolicyBot\.snapshot"):
         CandidatePolicyBot.snapshot(flat)
