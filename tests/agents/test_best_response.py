@@ -44,6 +44,7 @@ def test_worlds_agree_with_what_the_player_sees():
         player = int(view.array["player"][0])
         worlds = worlds_of(bot, view, np.random.default_rng(number)).next_worlds()
         assert len(worlds) == 16
+        assert (np.sort(worlds["hidden"]["deck"], axis=1) == np.arange(52)).all()
         games = Games(16, episode="game")
         games.state[:] = worlds
         again = games.views(games.everyone, player).array

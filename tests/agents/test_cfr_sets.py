@@ -431,6 +431,14 @@ def test_strategy_decides_draws_discards_and_knocks():
     assert act(later_draw, 5, 0.1) == "draw"
 
 
+def test_cfr_plus_knocks_by_the_cards_that_the_opponent_took():
+    public, private = parts(holding(KNOCKING, "KS", "4D"))
+    public["shown"][1] = mask("AC")
+    rest, values = np.int64(mask(KNOCKING)), np.zeros(strategy.number_of_sets(PLUS))
+    values[plus_sets.knock_set(public, private, 0, rest)] = 1
+    assert strategy.choose_knock(public, private, 0, rest, np.uint64(5), Strategy(values, PLUS, 0, True))
+
+
 def test_discard_and_knock_use_separate_random_numbers():
     """Seeded results depend on these numbers: the first and second after the decision's own."""
     far, near = holding(DISCARDING, "6H", "3D"), holding(KNOCKING, "KS", "4D")
