@@ -245,10 +245,12 @@ def test_networks_of_rollouts_are_those_of_bots_that_play_like_them():
     assert found == [network, None, None, None]
 
 
-def test_rollouts_use_the_assumed_opponent():
+@pytest.mark.parametrize(("policy", "another"), [("policy", "policy-1"), ("policy-1", "policy")])
+def test_rollouts_use_the_assumed_opponent(policy, another):
     """Naming the same policy as the opponent changes nothing; naming another bot changes decisions."""
-    alone, named = SearchBot(opponent=None), SearchBot(opponent="policy")
-    others = [SearchBot(opponent="policy-1"), SearchBot(opponent="random-discard")]
+    alone, named, *others = (
+        SearchBot(policy=policy, opponent=name) for name in (None, policy, another, "random-discard")
+    )
     for bot in (named, *others):
         bot.players._chances = alone.players._chances  # hands of others would pay by other chances
     likewise = np.zeros((len(others), 2))
