@@ -11,7 +11,14 @@ from bot_positions import choices, holding
 from hands_in_words import ONE_GAME, started
 
 from gin_env import agents, cards, estimators
-from gin_env.agents.hand_strength.bots import FORMAT, BalancedBot, OffensiveBot, choose_actions, load_network
+from gin_env.agents.hand_strength.bots import (
+    FORMAT,
+    BalancedBot,
+    OffensiveBot,
+    choose_actions,
+    load_network,
+    trained_with,
+)
 from gin_env.agents.hand_strength.features import HITS, hand_features
 from gin_env.agents.hand_strength.networks import CardMessages, HandStrength, build
 from gin_env.estimators.risk import discard_risks
@@ -90,6 +97,11 @@ def test_offensive_counts_hits_as_its_network_was_trained(tmp_path):
         found[hits] = bot.hand_values(np.zeros((1, 52), np.float32), np.array([0]), hands).tolist()
         assert found[hits] == hand_features(hands, hits)[1][:, 3].tolist()
     assert found[HITS[0]] != found[HITS[1]], "7H joins a set of sevens that are in runs"
+
+
+def test_estimator_of_a_network_keeps_its_parameters():
+    metadata = {"data": {"estimator": "bayes-isru:table=simple,alpha=2.0"}}
+    assert trained_with("a network", metadata) == metadata["data"]["estimator"]
 
 
 def test_offensive_knocks_as_soon_as_its_discard_allows(deadwood_network):

@@ -31,7 +31,9 @@ from gin_env.agents.policies.policy import PolicyBot, describe_training
 from gin_env.agents.policies.policy_networks import build, save_network
 from gin_env.agents.policies.sb3_archives import ArchiveError, convert_archive
 from gin_env.envs.gymnasium_env import GinRummyEnv
+from gin_env.matches.fixed_positions import game_views
 from gin_env.matches.tournaments import play_tournament
+from gin_env.observations.observation import LAYOUT
 from gin_env.support.tensor_files import TensorFileError
 from gin_env.wrappers.card_policy import CardPolicy
 from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy
@@ -109,6 +111,23 @@ def test_policy_without_rules_is_not_saved(tmp_path):
 
 
 # --- What is saved plays as it did ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("episode", ["hand", "game"])
+def test_policy_sees_scores_if_it_was_trained_on_games(episode):
+    seen, view = [], game_views()[::100]
+
+    def network(observations):
+        seen.append(observations.numpy())
+        return torch.zeros(len(observations), 107)
+
+    PolicyBot(network, describe_training(episode=episode)).act(view)
+    expected = view.observations()
+    scores = [LAYOUT[name].slice.start for name in ("own_score", "opponent_score")]
+    assert expected[:, scores].any()
+    if episode == "hand":
+        expected[:, scores] = 0
+    assert (seen[0] == expected).all()
 
 
 @pytest.mark.parametrize("kind", POLICIES)
