@@ -31,9 +31,7 @@ from gin_env.agents.policies.policy import PolicyBot, describe_training
 from gin_env.agents.policies.policy_networks import build, save_network
 from gin_env.agents.policies.sb3_archives import ArchiveError, convert_archive
 from gin_env.envs.gymnasium_env import GinRummyEnv
-from gin_env.matches.fixed_positions import game_views
 from gin_env.matches.tournaments import play_tournament
-from gin_env.observations.observation import LAYOUT
 from gin_env.support.tensor_files import TensorFileError
 from gin_env.wrappers.card_policy import CardPolicy
 from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy
@@ -113,23 +111,6 @@ def test_policy_without_rules_is_not_saved(tmp_path):
 # --- What is saved plays as it did ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("episode", ["hand", "game"])
-def test_policy_sees_scores_if_it_was_trained_on_games(episode):
-    seen, view = [], game_views()[::100]
-
-    def network(observations):
-        seen.append(observations.numpy())
-        return torch.zeros(len(observations), 107)
-
-    PolicyBot(network, describe_training(episode=episode)).act(view)
-    expected = view.observations()
-    scores = [LAYOUT[name].slice.start for name in ("own_score", "opponent_score")]
-    assert expected[:, scores].any()
-    if episode == "hand":
-        expected[:, scores] = 0
-    assert (seen[0] == expected).all()
-
-
 @pytest.mark.parametrize("kind", POLICIES)
 def test_saved_and_converted_policy_decides_like_the_model(kind, tmp_path):
     model = new_model(*POLICIES[kind])
@@ -150,6 +131,13 @@ def test_saved_and_converted_policy_decides_like_the_model(kind, tmp_path):
             assert (after.rules, after.sees_scores) == (before.rules, before.sees_scores)
             assert after.estimator.name == "bayes:least_observations=70"
             assert view.masks()[np.arange(len(view)), chosen].all()
+
+
+def test_trunk_of_card_policies_is_rectified():
+    trunk = policy_networks.CardActor([8]).trunk
+    for weights in trunk.parameters():
+        torch.nn.init.constant_(weights, -1)
+    assert not trunk(torch.ones(1, policy_networks.OBSERVATION_SIZE)).any()
 
 
 def test_policy_plays_without_stable_baselines3(tmp_path, monkeypatch):
