@@ -45,8 +45,8 @@ NO_EVALUATIONS = {
 """Arguments of each example for runs that are evaluated afterwards."""
 LONG = 10_000_000
 """Decisions from which on a training plays more games in parallel and learns once from each decision."""
-SMALL: dict[str, Any] = {"num_envs": 1024, "num_minibatches": 32, "learning_rate": 0.002}
-"""Settings of the other trainings, which were the defaults when most experiments were measured."""
+SHORT_SETTINGS: dict[str, Any] = {"num_envs": 1024, "num_minibatches": 32, "learning_rate": 0.002}
+"""Settings of the other trainings: the defaults when most of them were measured."""
 SHORT_ARGUMENTS = "--num-envs 1024 --num-minibatches 32 --learning-rate 0.002"
 """The same as arguments."""
 LONG_ARGUMENTS = "--num-envs 4096 --num-minibatches 64 --learning-rate 0.002 --update-epochs 1"
@@ -131,7 +131,9 @@ def measure_variants(run: Run) -> list[Row]:
     for (variant, learner), seed in product(run.some(tuple(VARIANTS.items())), run.some(SEEDS, 1)):
         decisions = run.size(VARIANT_DECISIONS, 20_000)
         run.say(f"training: {variant}, seed {seed}")
-        settings = PPOSettings(seed=seed, total_timesteps=decisions, past_share=0.0, workers=1, **SMALL)
+        settings = PPOSettings(
+            seed=seed, total_timesteps=decisions, past_share=0.0, workers=1, **SHORT_SETTINGS
+        )
         learned, decisions = learn(learner, settings)
         bot = VariantBot(learned, f"{variant}, seed {seed}")
         for opponent in run.some(OPPONENTS):
