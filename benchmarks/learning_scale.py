@@ -98,5 +98,6 @@ def measure(num_sizes: int | None = None) -> Iterator[dict[str, Any]]:
     for device in ["cpu", *["cuda"] * torch.cuda.is_available()]:
         for ranks, games in SIZES[device][:num_sizes]:
             if ranks <= usable_cores():
+                # Not the default, so that other machines can be compared with the stored rows.
                 settings = PPOSettings(num_envs=ranks * games, num_minibatches=32, device=device)
                 yield launch(learn, settings, ranks, device)

@@ -46,9 +46,8 @@ NO_EVALUATIONS = {
 LONG = 10_000_000
 """Decisions from which on a training plays more games in parallel and learns once from each decision."""
 SHORT_SETTINGS: dict[str, Any] = {"num_envs": 1024, "num_minibatches": 32, "learning_rate": 0.002}
-"""Settings of the other trainings: the defaults when most of them were measured."""
-SHORT_ARGUMENTS = "--num-envs 1024 --num-minibatches 32 --learning-rate 0.002"
-"""The same as arguments."""
+"""Settings of the other trainings, which a new default must not change."""
+SHORT_ARGUMENTS = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in SHORT_SETTINGS.items())
 LONG_ARGUMENTS = "--num-envs 4096 --num-minibatches 64 --learning-rate 0.002 --update-epochs 1"
 
 

@@ -578,7 +578,7 @@ def test_update_anneals_and_limits_its_steps(tmp_path, monkeypatch, left, limit)
     assert learner.buffers[0].log_prob[: learner.buffers[0].count].min() < np.log(0.499)  # not only the best
     assert list(told.values()) == pytest.approx(np.mean(logs, axis=0).tolist(), rel=1e-4)
     share = max(left, 0.05)
-    assert learner.optimizer.param_groups[0]["lr"] == pytest.approx(settings.learning_rate * share)
+    assert learner.optimizer.param_groups[0]["lr"] == pytest.approx(3e-3 * share)
     assert entropies == pytest.approx([0.05 * share] * len(entropies))
     passes = [np.concatenate(minibatches[len(logs) // 3 * each :][: len(logs) // 3]) for each in range(3)]
     for each in passes:
