@@ -50,6 +50,8 @@ def test_network_says_what_it_reads():
     assert agents.resolve(network).name == "Linear"
     network.name = "mine"
     assert agents.resolve(network).name == "mine"
+    network.name = 7
+    assert agents.resolve(network).name == "Linear", "a number is not a name"
     assert not view.array["public"]["scores"].any(), "it reads none: it was trained on single hands"
     with torch.no_grad():
         logits = network(torch.from_numpy(view.observations())).numpy()
@@ -102,14 +104,18 @@ def test_policies_of_openspiel_play_what_they_would_play_in_its_game():
 
 
 def test_probabilities_of_openspiel_are_followed():
+    asked = []
+
     class Split:
         def action_probabilities(self, state, player_id=None):
+            asked.append((state.current_player(), player_id, state.information_state_string()))
             legal = state.legal_actions()
             return {legal[0]: 0.25, legal[-1]: 0.75}
 
     view = fixed_views(4)
     several = view.masks().sum(axis=1) > 1
     chosen = agents.resolve(Split()).act(view)
+    assert asked == [(player, player, str(view[i])) for i, player in enumerate(view.array["player"])]
     assert [agents.resolve(Split()).act(each)[0] for each in view] == chosen.tolist(), (
         "each by its own number"
     )

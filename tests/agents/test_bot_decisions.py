@@ -165,6 +165,11 @@ def test_readings_of_v2_keep_different_cards():
     assert readings(**king, reading=fitness.LITERAL)[1] == everything, "none is without any: all remain"
     assert readings(**king, discarded="KD") == [mask("KH")] * 3, "all four"
     assert readings(discarded="JS") == [mask("QS KH") & mask("QS"), everything, mask("QS")]
+    public, private = fit_table()
+    public["pile"] |= np.uint64(mask("KC KS JH"))
+    for reading, kept in ((fitness.SOME, "KH"), (fitness.LITERAL, "QS QC")):
+        found = fitness.narrow_by_factors(public, private, 0, everything, -1.0, fitness.ALL_FACTORS, reading)
+        assert found == mask(kept), "no average below 0: the queens have none of the four"
 
 
 def test_only_selected_characteristics_are_used():

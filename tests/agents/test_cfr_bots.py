@@ -97,6 +97,9 @@ def test_relative_deadwood_compares_the_candidates():
         card = cards.card_id(text)
         assert fitness.card_fitness(view["public"], view["private"], 0, card, limit, 1) == has
     assert fitness.fittest(view["public"], view["private"], 0, candidates, 1, True) == cards.parse("KH")
+    limit = fitness.deadwood_limit(view["public"], view["private"], 0, cards.parse("QS QC"), True)
+    queen = cards.card_id("QS")
+    assert fitness.card_fitness(view["public"], view["private"], 0, queen, limit, 1) == 1, "equal to the mean"
 
 
 def test_single_least_deadwood_candidate_is_discarded_directly():

@@ -5,6 +5,7 @@ import pytest
 import torch
 from played_positions import views_of_policy
 
+from gin_env.agents.base import CLOSE
 from gin_env.agents.policies import improved_policy
 from gin_env.agents.policies.candidate_network import load_candidate_policy, save_candidate_policy
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
@@ -77,6 +78,7 @@ def test_file_returns_the_same_network(saved, views):
     assert columns.tolist() == list(range(NUM_PLANES * 52))
     others = ImprovedPolicyBot(0, gains=str(path)), ImprovedPolicyBot(0)
     assert (others[0].act(views) != others[1].act(views)).any()
+    assert [bot.files[1] for bot in others] == [path, improved_policy.PACKAGED_GAINS]
     torch.testing.assert_close(loaded.state_dict(), network.state_dict(), rtol=0, atol=0)
 
 
@@ -90,11 +92,13 @@ def test_file_without_a_plane_reads_the_others(saved):
         tensors[name] = tensors[name][:, kept]
     parts = described["reads"]["observation"]
     described["reads"]["observation"] = [part for part in parts if part[0] != "own_shown"]
-    _, size = described["reads"]["context"].pop()
-    tensors["context.weight"] = tensors["context.weight"][:, :-size]
+    sizes = {vector: described["reads"][vector].pop()[1] for vector in ("row", "context")}
+    for vector, size in sizes.items():
+        tensors[f"{vector}.weight"] = tensors[f"{vector}.weight"][:, :-size]
     improved_policy.FORMAT.write_tensors(path, tensors, described)
     network, columns = load_gain_network(path)
-    assert not network.context.weight[:, -size:].any(), "as little as of a part of the context"
+    for vector, size in sizes.items():
+        assert not getattr(network, vector).weight[:, -size:].any(), "as little as of a part of the others"
     assert columns.tolist() == [52 * plane + card for plane in kept for card in range(52)]
 
 
@@ -116,10 +120,11 @@ def test_damaged_description_is_refused(saved, entry, value):
         load_gain_network(path)
 
 
-def test_planes_must_begin_with_the_hand(saved):
+@pytest.mark.parametrize("change", [list.reverse, list.pop, lambda parts: parts.insert(1, ["turn", 1])])
+def test_planes_are_cards_from_the_hand_to_the_estimate(saved, change):
     _, path = saved
     tensors, described = improved_policy.FORMAT.read_tensors(path)
-    described["reads"]["observation"].reverse()
+    change(described["reads"]["observation"])
     improved_policy.FORMAT.write_tensors(path, tensors, described)
     with pytest.raises(TensorFileError, match="from the hand to the estimate"):
         load_gain_network(path)
@@ -168,6 +173,24 @@ def test_best_gain_plus_margin_is_played(views):
     tried = Tried.of(bot.policy.action_chances(discards, exact=True))
     gains = bot.predictor(discards, tried, exact=True) + 0.5 * (tried.actions == policy[:, None])
     assert (chosen == tried.actions[np.arange(len(discards)), gains.argmax(axis=1)]).all()
+
+
+def test_close_calls_are_decided_in_double_precision(views):
+    """Without a difference in single precision, gains and margin in double precision decide."""
+    bot = ImprovedPolicyBot(margin=0.9 * CLOSE)
+    discards = views[are_discarding(views.array)]
+    close = improved_policy.are_close(bot.action_chances(discards))
+    tried = Tried.of(bot.policy.action_chances(discards, exact=True))
+    assert 0 < close.mean() < 1
+    assert (bot.tried(discards).log_chances[close] == tried.log_chances[close]).all()
+    gains = bot.predictor(discards, tried, exact=True)
+    gains[:, 0] += bot.margin
+    for weights in bot.predictor.network.gains.parameters():
+        torch.nn.init.zeros_(weights)
+    assert (bot.act(discards) == tried.actions[np.arange(len(discards)), gains.argmax(axis=1)]).all()
+    for weights in bot.predictor._exact.gains.parameters():
+        torch.nn.init.zeros_(weights)
+    assert (bot.act(discards) == tried.actions[:, 0]).all()
 
 
 def test_most_probable_actions_are_tried():

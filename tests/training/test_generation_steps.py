@@ -406,7 +406,8 @@ def test_generations_continue_from_the_last_kept_one(tmp_path, monkeypatch):
 def test_bot_is_named_after_its_file(tmp_path):
     network = GenerationNetwork(4, 4)
     save_network(network, tmp_path / "net.safetensors", {})
-    assert GenerationBot(tmp_path / "net.safetensors").name == "net"
+    bot = GenerationBot(tmp_path / "net.safetensors")
+    assert (bot.name, bot.files) == ("net", (tmp_path / "net.safetensors",))
     assert GenerationBot(network).name == "generation"
     assert GenerationBot(network).network is not network
     assert GenerationBot(network).network.sizes == (4, 4)
@@ -441,7 +442,7 @@ def test_bot_plays_the_legal_candidate_of_highest_value(knock, best):
     knocks = (play.games().masks(discarding)[:, KNOCK : KNOCK + 52]).any(axis=1)
     view = play.games().views(np.concatenate([discarding[knocks][:4], discarding[~knocks][:2]]))
     values = np.linspace(0, 0.1, 22).reshape(11, 2)
-    values[best] = 1.0
+    values[best] = values[7, 0] = 1.0  # of equal ones, the first
     bot = GenerationBot(GenerationNetwork(4, 4), knock=knock)
     bot.network, bot._exact = Valued(values), Valued(values)
     _, actions, _ = view.candidates()
