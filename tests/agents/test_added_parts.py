@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,14 +22,6 @@ from gin_env.support.tensor_files import NetworkFormat, TensorFileError
 GENERATION = FOLDERS["agents"] / "generations" / "data" / "generation.safetensors"
 SMALL = {"observation": [["turn", 1], ["hand", 52], ["upcard", 52]]}
 """Parts that a small policy reads, in a different order."""
-
-
-def small_policy(path: Path) -> None:
-    """Write a policy that reads the parts of `SMALL`."""
-    torch.manual_seed(0)
-    network = MlpActor([8], num_inputs=105)
-    torch.nn.init.normal_(network.action_net.weight)
-    save_network(path, network, describe_training(episode="game") | {"reads": SMALL})
 
 
 READERS = {
@@ -107,13 +98,22 @@ def test_missing_and_redefined_parts_are_refused(tmp_path, reads, message):
             load(tmp_path / "other.safetensors")
 
 
-def test_policy_reads_only_its_parts(tmp_path):
-    small_policy(tmp_path / "small.safetensors")
-    bot = agents.make(str(tmp_path / "small.safetensors"))
+@pytest.mark.parametrize("parts", [SMALL["observation"], describe_parts("observation")["observation"][::-1]])
+@pytest.mark.parametrize(("episode", "reads_mask"), [("hand", False), ("game", False), ("game", True)])
+def test_policy_reads_only_its_parts(tmp_path, parts, episode, reads_mask):
+    """A policy trained on hands sees no scores."""
+    reads, path = {"observation": parts}, tmp_path / "small.safetensors"
+    columns = find_parts("observation", reads)
+    network = MlpActor([8], reads_mask=reads_mask, num_inputs=len(columns))
+    save_network(path, network, describe_training(episode=episode) | {"reads": reads})
+    bot, read = agents.make(str(path)), []
     assert isinstance(bot, PolicyBot)
-    read = []
-    bot.network = lambda observations: read.append(observations) or torch.zeros(len(observations), 107)
+    bot.network.register_forward_pre_hook(lambda _, inputs: read.append(inputs[0].numpy()))
     view = played("simple").games().views(np.arange(5))
     bot.act(view)
-    expected = view.observations()[:, find_parts("observation", SMALL)]
-    np.testing.assert_array_equal(read[0].numpy(), expected)
+    expected = view.observations()
+    for name in ("own_score", "opponent_score"):
+        assert expected[:, LAYOUT[name].slice].any()
+        expected[:, LAYOUT[name].slice] *= episode == "game"
+    expected = np.concatenate([view.masks()] * reads_mask + [expected[:, columns]], axis=1)
+    np.testing.assert_array_equal(read[0], expected)

@@ -423,6 +423,7 @@ def test_strategy_decides_draws_discards_and_knocks():
     drawn = holding(KNOCKING, "KS", "4D")
     assert act(drawn, 5, 0.9) == "knock KS"
     assert act(drawn, 5, 0.1) == "KS"
+    assert act(holding("5C 5H 5S 6D 7D 8D 9D TC JC QC", "KS", "2D"), 5, 0.1) == "KS", "not even with gin"
     far = holding(DISCARDING, "6H", "3D")
     assert {act(far, random, 0.9) for random in range(20)} == {"KC", "QH"}
     assert {act(drawn, random, None) for random in range(20)} == {"knock KS", "KS"}

@@ -44,27 +44,16 @@ def saved(tmp_path):
     return network, tmp_path / "gains.safetensors"
 
 
-@pytest.mark.long
-def test_gains_treat_the_suits_alike():
+def test_gains_treat_the_suits_alike_and_depend_on_every_input():
     torch.manual_seed(1)
     network, order = GainNetwork(8, 4), torch.tensor([2, 0, 3, 1])
-    rows, context = torch.rand(5, 11, NUM_FEATURES), torch.rand(5, NUM_CONTEXT)
-    planes, cards = torch.rand(5, NUM_PLANES, 4, 13), torch.randint(52, (5, 11))
+    shapes = (5, 11, NUM_FEATURES), (5, 11, 2), (5, NUM_CONTEXT), (5, NUM_PLANES, 4, 13)
+    inputs, cards = [torch.rand(shape).requires_grad_() for shape in shapes], torch.randint(52, (5, 11))
     moved = order.argsort()[cards // 13] * 13 + cards % 13
-    log_chances = -torch.rand(5, 11, 2)
-    gains, belief = network(rows, log_chances, context, planes, cards)
-    other_gains, other_belief = network(rows, log_chances, context, planes[:, :, order], moved)
+    gains, belief = network(*inputs, cards)
+    other_gains, other_belief = network(*inputs[:3], inputs[3][:, :, order], moved)
     torch.testing.assert_close(gains, other_gains)
     torch.testing.assert_close(belief.view(5, 4, 13)[:, order], other_belief.view(5, 4, 13))
-
-
-def test_every_input_changes_the_gains():
-    torch.manual_seed(1)
-    shapes = (1, 11, NUM_FEATURES), (1, 11, 2), (1, NUM_CONTEXT), (1, NUM_PLANES, 4, 13)
-    inputs = [torch.rand(shape) for shape in shapes]
-    for each in inputs:
-        each.requires_grad_()
-    gains, _ = GainNetwork()(*inputs, torch.arange(11)[None])
     rows, log_chances, context, planes = torch.autograd.grad(gains.square().sum(), inputs)
     assert (log_chances != 0).all()
     assert (rows != 0).any(dim=(0, 1)).all()
@@ -167,30 +156,18 @@ def test_only_probable_discards_replace_the_policy(views):
 
 
 def test_best_gain_plus_margin_is_played(views):
-    bot = ImprovedPolicyBot(margin=0.5)
-    discards = views[are_discarding(views.array)]
-    chosen, policy = bot.act(discards), bot.policy.act(discards)
-    tried = Tried.of(bot.policy.action_chances(discards, exact=True))
-    gains = bot.predictor(discards, tried, exact=True) + 0.5 * (tried.actions == policy[:, None])
-    assert (chosen == tried.actions[np.arange(len(discards)), gains.argmax(axis=1)]).all()
-
-
-def test_close_calls_are_decided_in_double_precision(views):
-    """Without a difference in single precision, gains and margin in double precision decide."""
-    bot = ImprovedPolicyBot(margin=0.9 * CLOSE)
-    discards = views[are_discarding(views.array)]
+    """Close calls, also without any difference in single precision, are decided in double precision."""
+    bot, discards = ImprovedPolicyBot(), views[are_discarding(views.array)]
     close = improved_policy.are_close(bot.action_chances(discards))
     tried = Tried.of(bot.policy.action_chances(discards, exact=True))
     assert 0 < close.mean() < 1
     assert (bot.tried(discards).log_chances[close] == tried.log_chances[close]).all()
-    gains = bot.predictor(discards, tried, exact=True)
-    gains[:, 0] += bot.margin
-    for weights in bot.predictor.network.gains.parameters():
-        torch.nn.init.zeros_(weights)
-    assert (bot.act(discards) == tried.actions[np.arange(len(discards)), gains.argmax(axis=1)]).all()
-    for weights in bot.predictor._exact.gains.parameters():
-        torch.nn.init.zeros_(weights)
-    assert (bot.act(discards) == tried.actions[:, 0]).all()
+    for bot.margin, changed in ((0.5, None), (0.9 * CLOSE, "network"), (0.9 * CLOSE, "_exact")):
+        for weights in getattr(bot.predictor, changed).gains.parameters() if changed else ():
+            torch.nn.init.zeros_(weights)
+        gains = bot.predictor(discards, tried, exact=True)
+        gains[:, 0] += bot.margin
+        assert (bot.act(discards) == tried.actions[np.arange(len(discards)), gains.argmax(axis=1)]).all()
 
 
 def test_most_probable_actions_are_tried():

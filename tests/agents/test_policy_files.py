@@ -27,7 +27,7 @@ from typer.testing import CliRunner
 from gin_env import Rules, agents, cli, play_match
 from gin_env.agents.policies import policy_networks
 from gin_env.agents.policies.candidate_network import CandidateScorer, save_candidate_policy
-from gin_env.agents.policies.policy import PolicyBot, describe_training
+from gin_env.agents.policies.policy import PolicyBot, describe_training, sample_actions
 from gin_env.agents.policies.policy_networks import build, save_network
 from gin_env.agents.policies.sb3_archives import ArchiveError, convert_archive
 from gin_env.envs.gymnasium_env import GinRummyEnv
@@ -83,8 +83,8 @@ def some_view(count=40):
     return games.views(games.everyone)
 
 
-def file_of_policy(path):
-    save_candidate_policy(path, CandidateScorer(8), Rules())
+def file_of_policy(path, rules=None):
+    save_candidate_policy(path, CandidateScorer(8), rules)
     return str(path)
 
 
@@ -99,6 +99,11 @@ def test_policy_warns_of_other_rules_anywhere_in_a_batch(order, tmp_path):
     games = started(2)
     games.state["public"]["rules"][order[1]] = Rules.parse("oklahoma").record()
     with pytest.warns(UserWarning, match="was trained under eaai, not under oklahoma"):
+        bot.act(games.views(games.everyone))
+    bot = agents.make(file_of_policy(tmp_path / "several.safetensors", [Rules(), Rules.parse("oklahoma")]))
+    bot.act(games.views(games.everyone))
+    games.state["public"]["rules"][order[0]] = Rules(knock_limit=3).record()
+    with pytest.warns(UserWarning, match="trained under eaai and oklahoma, not under knock_limit=3"):
         bot.act(games.views(games.everyone))
 
 
@@ -130,14 +135,33 @@ def test_saved_and_converted_policy_decides_like_the_model(kind, tmp_path):
             assert [after.act(one)[0] for one in view] == chosen.tolist(), "each with its own estimate"
             assert (after.rules, after.sees_scores) == (before.rules, before.sees_scores)
             assert after.estimator.name == "bayes:least_observations=70"
+            assert after.files == (tmp_path / f"{name}.safetensors", *after.estimator.files)
+            assert not before.network.policy.training
             assert view.masks()[np.arange(len(view)), chosen].all()
 
 
-def test_trunk_of_card_policies_is_rectified():
-    trunk = policy_networks.CardActor([8]).trunk
-    for weights in trunk.parameters():
-        torch.nn.init.constant_(weights, -1)
-    assert not trunk(torch.ones(1, policy_networks.OBSERVATION_SIZE)).any()
+def test_card_policy_equals_its_description():
+    """The logits of a card are the agreement of its embedding with two queries of the rectified trunk."""
+    network = policy_networks.CardActor([8], 3, num_inputs=109, num_planes=2)
+    seen, w = torch.rand(4, 109), network.state_dict()
+    trunk = torch.relu(seen @ w["trunk.0.weight"].T + w["trunk.0.bias"])
+    wanted = (trunk @ w["wanted.weight"].T + w["wanted.bias"]).view(-1, 2, 3)
+    others = trunk @ w["others.weight"].T + w["others.bias"]
+    logits, planes = network(seen), nn.functional.pad(seen[:, :104].view(-1, 2, 4, 13), (2, 2))
+    torch.testing.assert_close(logits[:, 104:], others[:, 2:])
+    for card in (0, 12, 30, 51):
+        suit, rank = divmod(card, 13)
+        near = planes[:, :, suit, rank : rank + 5].flatten(1) @ w["neighbours.weight"].flatten(1).T
+        same = planes[..., rank + 2].sum(dim=2) @ w["same_rank.weight"].flatten(1).T
+        embedded = torch.relu(near + same + w["neighbours.bias"] + w["same_rank.bias"])
+        expected = (wanted @ embedded[:, :, None])[..., 0] / 3**0.5 + others[:, :2]
+        torch.testing.assert_close(logits[:, [card, 52 + card]], expected)
+
+
+def test_actions_are_sampled_in_proportion():
+    chances = np.array([[0.0, 0.2, 0.3, 0.0]] * 4)
+    shares = np.array([int(share * 2**64) for share in (0, 0.39, 0.41, 0.999)], np.uint64)
+    assert sample_actions(chances, shares).tolist() == [1, 1, 2, 2]
 
 
 def test_policy_plays_without_stable_baselines3(tmp_path, monkeypatch):
@@ -285,6 +309,8 @@ def test_network_that_reads_normalised_observations_is_refused(tmp_path):
     for use in (lambda: save_policy(model, tmp_path / "p.safetensors"), lambda: agents.resolve(model)):
         with pytest.raises(ValueError, match=r"train with VecNormalize\(norm_obs=False\)"):
             use()
+    env.norm_obs = False
+    assert agents.resolve(model).name == "MaskablePPO"
 
 
 def test_custom_policy_class_needs_trust(tmp_path):

@@ -403,21 +403,15 @@ def test_generations_continue_from_the_last_kept_one(tmp_path, monkeypatch):
     assert 0 <= history[1].seconds < 60
 
 
-def test_bot_is_named_after_its_file(tmp_path):
-    network = GenerationNetwork(4, 4)
-    save_network(network, tmp_path / "net.safetensors", {})
-    bot = GenerationBot(tmp_path / "net.safetensors")
-    assert (bot.name, bot.files) == ("net", (tmp_path / "net.safetensors",))
-    assert GenerationBot(network).name == "generation"
-    assert GenerationBot(network).network is not network
-    assert GenerationBot(network).network.sizes == (4, 4)
-
-
-def test_bot_in_a_file_knocks_as_in_its_training(tmp_path):
-    path = str(tmp_path / "net.safetensors")
-    save_network(GenerationNetwork(4, 4), path, {"knock": "simple"})
-    assert agents.make(path).knock == "simple"
-    assert agents.make(f"{path}:knock=value").knock == "value"
+def test_bot_in_a_file_has_its_name_and_knocks_as_in_its_training(tmp_path):
+    network, path = GenerationNetwork(4, 4), tmp_path / "net.safetensors"
+    save_network(network, path, {"knock": "simple"})
+    bot = GenerationBot(path)
+    assert (bot.name, bot.files, bot.knock) == ("net", (path,), "simple")
+    assert [agents.make(f"{path}{params}").knock for params in ("", ":knock=value")] == ["simple", "value"]
+    bot = GenerationBot(network)
+    assert (bot.name, bot.knock, bot.network.sizes) == ("generation", "value", (4, 4))
+    assert bot.network is not network
 
 
 # --- Bot ------------------------------------------------------------------------------------------------
@@ -435,7 +429,7 @@ class Valued(torch.nn.Module):
 
 
 @pytest.mark.parametrize("knock", ["value", "simple"])
-@pytest.mark.parametrize("best", [(0, 0), (3, 0), (2, 1)])
+@pytest.mark.parametrize("best", [(0, 0), (3, 0), (2, 1), (slice(None), 1)])
 def test_bot_plays_the_legal_candidate_of_highest_value(knock, best):
     play = played("simple")
     discarding = np.flatnonzero(candidates.are_discarding(play.states))
