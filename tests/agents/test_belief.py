@@ -115,8 +115,12 @@ def test_no_estimate_is_certain():
     view = positions(Rules(), 1)[1][0]
     likely = np.flatnonzero(known_cards(view)[1][0])[:10]
     estimate = np.isin(np.arange(52), likely).astype(float)
-    worlds = Worlds(Belief("uniform"), view, 4000, np.random.default_rng(1), estimate).draw()
-    hands = worlds["private"]["hand"][:, 1 - int(view.array["player"][0])]
+    worlds, other = (
+        Worlds(Belief("uniform"), view, 1000, np.random.default_rng(1), estimate),
+        1 - int(view.array["player"][0]),
+    )
+    view.array["player"] = other  # the caller's own array
+    hands = worlds.draw(4)["private"]["hand"][:, other]
     held = [(hand & cards.mask_of(likely.tolist())).bit_count() for hand in hands.tolist()]
     assert held.count(9) / 4000 == pytest.approx(10 * 31 / 999 / 19, abs=0.006)
 
@@ -142,6 +146,8 @@ def test_hands_and_orders_of_the_stock_are_equally_common():
     found = Counter((*hands, *stock) for hands, stock in deals)
     assert len(found) == 60
     assert 140 < min(found.values()) < max(found.values()) < 270
+    keys = worlds["hidden"]["decision_keys"]
+    assert len(np.unique(keys)) == keys.size, "players of all worlds break ties independently"
 
 
 @pytest.mark.parametrize(

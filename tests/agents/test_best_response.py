@@ -11,7 +11,7 @@ from hands_in_words import started
 from played_positions import view_of_world, views_of_policy
 
 from gin_env import agents, cards
-from gin_env.agents.search.best_response import MISTAKES, BestResponseBot, WeightedWorlds
+from gin_env.agents.search.best_response import MISTAKES, NUM_PROPOSED, BestResponseBot, WeightedWorlds
 from gin_env.agents.search.rollouts import RolloutPlayers
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, PASS
@@ -62,7 +62,8 @@ def test_likelihood_counts_the_acts_that_the_bot_would_not_do():
     values = chains.log_likelihoods()
     assert values == pytest.approx(np.full(len(values), np.log(MISTAKES / 2)))
     chains.bot = agents.make("random")
-    assert len(set(chains.log_likelihoods().round(6))) == 2  # it passes at random
+    passed_or_not = np.log([MISTAKES / 2, 1 - MISTAKES + MISTAKES / 2])  # it passes at random
+    assert set(chains.log_likelihoods().round(9)) == set(passed_or_not.round(9))
     for action in (PASS, DRAW_STOCK):
         games.play(games.everyone, np.array([action]))
     highest = cards.cards_of(int(games.state["private"]["hand"][0, games.to_move()[0]]))[-1]
@@ -88,6 +89,7 @@ def test_belief_prefers_worlds_in_which_the_bot_acts_so():
         worlds = np.concatenate([chains.next_worlds() for _ in range(40)])
         other = 1 - int(view.array["player"][0])
         hands = worlds["private"]["hand"][:, other]
+        assert len(set(hands.tolist())) > 16 * NUM_PROPOSED, "each call proposes others"
         same_rank = [sum(int(hand) >> (upcard % 13 + 13 * suit) & 1 for suit in range(4)) for hand in hands]
         taken.append(np.mean(np.array(same_rank) >= 2))
     assert taken[1] < 0.5 * taken[0]
@@ -118,22 +120,25 @@ def test_worlds_are_weighted_by_a_power_of_the_estimators_odds():
         assert found[hand] / 4000 == pytest.approx(weight / sum(weights.values()), abs=0.02)
 
 
-def test_it_plays_the_action_that_wins_most_for_its_player(monkeypatch):
+@pytest.mark.parametrize("samples", [5, 20])
+def test_it_plays_the_action_that_wins_most_for_its_player(monkeypatch, samples):
     """Every action loses; the least likely one that is tried loses least."""
-    bot, movers = BestResponseBot("simple", 16), set()
-    assert bot.name == "response to simple, 16 worlds, turns=3, trust=0.5"
+    bot, movers = BestResponseBot("simple", samples, trust=1), set()
+    assert bot.name == f"response to simple, {samples} worlds, turns=3, trust=1"
     for _, view in views_of_policy(3):
         tried, worlds = bot.likeliest(view)[0], []
 
         def won_after(states, actions, players, best=tried[-1], first=tried[0], worlds=worlds):
             assert (players == states["public"]["to_move"]).all()
             movers.update(players.tolist())
-            worlds += states["hidden"]["deal_key"][actions == first].tolist()
+            worlds += states["hidden"]["deck"][actions == first].tolist()
             return np.where(actions == best, -0.3, -0.5)
 
         monkeypatch.setattr(bot, "won_after", won_after)
         assert bot.act(view)[0] == tried[-1]
-        assert len(worlds) == len(set(worlds)) == 16 * (len(tried) > 1), "new worlds in each round"
+        random = np.random.default_rng(int(view.array["random"][0]))
+        expected = worlds_of(bot, view, random).next_worlds()["hidden"]["deck"].tolist()
+        assert worlds == expected * (len(tried) > 1), "all worlds by its trust, in rounds"
     assert movers == {0, 1}
 
 

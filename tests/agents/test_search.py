@@ -1,6 +1,7 @@
 """The bot search: the policy's likeliest actions, tried in sampled worlds."""
 
 from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -53,11 +54,12 @@ def test_older_file_that_does_not_name_its_values_has_chances_to_win(tmp_path):
     assert SearchBot(policy=str(tmp_path / "a.safetensors")).policy.network.match_values
 
 
-def before_gin(player: int) -> Table:
+def before_gin(player: int, rules: Rules | None = None) -> Table:
     """The player, who has drawn KS after two passes, may knock with it."""
     hands = ["3C 4C 5C 6C 8H 9H TH JH QH KH", "KC QD JC 9S 7H 5D 4S 2D 2C AS"]
     hands = hands if player == 0 else hands[::-1]
-    return Table(*hands, "3S", "KS", dealer=1 - player, episode="game").play("pass", "pass", "draw")
+    table = Table(*hands, "3S", "KS", dealer=1 - player, rules=rules, episode="game")
+    return table.play("pass", "pass", "draw")
 
 
 def test_search_knocks_with_gin(tmp_path):
@@ -82,16 +84,16 @@ def test_value_of_a_hand_depends_on_the_score():
 
 
 def test_gin_is_worth_its_points_at_the_players_score():
-    """The player needs 10 points and the opponent 80, or the other way round."""
-    bot, states, worth = SearchBot(), [], []
+    """The player needs 30 points and the opponent 100, or the other way round."""
+    bot, rules, states, worth = SearchBot(), Rules(target_score=120), [], []
     for player, own, opponents in ((0, 90, 20), (0, 20, 90), (1, 90, 20), (1, 20, 90)):
-        table = before_gin(player)
+        table = before_gin(player, rules)
         table.public["scores"] = (own, opponents) if player == 0 else (opponents, own)
         states.append(table.games.state.copy())
         won = bot.won_after(states[-1], np.array([KNOCK + cards.card_id("KS")]), player)
         ending, winner, points = table.play("knock KS").result
         assert (ending, winner) == ("gin", player)
-        assert won[0] == bot.worth(Rules(), np.array([points]), own, opponents)[0] > 0
+        assert won[0] == bot.worth(rules, np.array([points]), own, opponents)[0] > 0
         worth.append(won[0])
     knocks = np.full(4, KNOCK + cards.card_id("KS"))
     assert bot.won_after(np.concatenate(states), knocks, np.array([0, 0, 1, 1])).tolist() == worth
@@ -172,6 +174,7 @@ def test_smaller_but_more_certain_gain_is_preferred(monkeypatch):
 
     monkeypatch.setattr(bot, "gains", gains)
     assert bot.act(view)[0] == tried[2]
+    assert bot.best(tried[0], np.array(tried[1:2]), np.zeros((1, 16))) == tried[0], "no gain at all"
 
 
 @pytest.mark.parametrize("caution", [1.0, 100.0])
@@ -208,9 +211,14 @@ def noisy_gains(asked):
 )
 def test_no_round_starts_that_would_exceed_the_budget(monkeypatch, budget, worlds):
     """The clock advances only with rollouts, by a millisecond per world."""
-    bot, asked = SearchBot(1024, budget_ms=budget, opponent="policy"), []
-    view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)[0]) > 1)
-    monkeypatch.setattr(search, "perf_counter", lambda: sum(asked) / 1000)
+    bot, asked, rules = SearchBot(1024, budget_ms=budget, opponent="policy"), [], Rules(target_score=50)
+    view = next(view for _, view in views_of_policy(5, rules) if len(bot.likeliest(view)[0]) > 1)
+
+    def clock() -> float:
+        assert list(bot.players._chances) == [rules], "the chances to win take none of the budget"
+        return sum(asked) / 1000
+
+    monkeypatch.setattr(search, "perf_counter", clock)
     monkeypatch.setattr(bot, "gains", noisy_gains(asked))
     assert bot.act(view) == bot.policy.act(view)
     assert asked == worlds
@@ -321,7 +329,10 @@ def test_players_of_rollouts_score_actions_like_the_network(hidden):
     records = np.concatenate([view.array for _, view in views_of_policy(4)])
     torch.manual_seed(3)
     network = agents.make("policy").network if hidden is None else CandidateScorer(hidden)
-    logits, actions = RolloutPlayers(network, agents.make("policy-1")).logits(records)
+    players = RolloutPlayers(copied := deepcopy(network), agents.make("policy-1"))
+    for parameter in copied.parameters():
+        torch.nn.init.zeros_(parameter)
+    logits, actions = players.logits(records)
     rows, expected_actions, context = PlayerView(records).candidates()
     assert (actions == expected_actions).all()
     with torch.inference_mode():
@@ -348,5 +359,10 @@ def test_value_of_a_position_is_that_of_the_network():
             games.state[0], games.done[0] = state, False
             (won,) = players.roll_out(games, player, 1)
             assert won == pytest.approx(float(value) / 2, abs=1e-5), "values are twice the change in chances"
+        legal = network.room.actions[:num_rows].copy()
+        network.room.scores[:, :2] = 0
+        network.room.scores[0, 0] = -1
+        lowest = legal[(legal != NO_ACTION) & (legal != legal[0, 0])].min(initial=legal.max())
+        assert rollouts.likeliest_action(network.room, num_rows) == lowest, "of equal scores"
         knocks += int((actions[..., 1] != NO_ACTION).any())
     assert knocks > 3

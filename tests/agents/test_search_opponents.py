@@ -8,6 +8,7 @@ from played_positions import view_of_world, views_of_policy
 from gin_env import agents, cards
 from gin_env.agents.search.belief import Belief, Worlds, resampled
 from gin_env.agents.search.bot import shared_out
+from gin_env.agents.search.rollouts import RolloutPlayers
 from gin_env.agents.search.small_networks import (
     FORMAT,
     MIN_ACTIONS,
@@ -24,8 +25,9 @@ from gin_env.agents.search.small_networks import (
     write_conduct,
     write_shapes,
 )
-from gin_env.game.earlier_hands import remember_actions
+from gin_env.game.earlier_hands import forget_hands, remember_actions
 from gin_env.game.hands import unmelded_cards
+from gin_env.game.rules import Rules
 from gin_env.game.state import STATE
 from gin_env.matches.fixed_positions import fixed_views, game_views
 from gin_env.observations.candidate_features import write_hand
@@ -52,17 +54,22 @@ def test_unknown_earlier_hands_do_not_count_as_hands_without_actions():
 
 
 def test_conduct_is_that_of_the_opponent():
-    """Of the earlier hands it is the memory, and of all hands the memory once this hand is remembered."""
+    """Of earlier hands it is the memory; of this hand and of all hands, that once this hand is remembered."""
     now, row = game_views()[::60], np.empty(NUM_CONDUCT, np.float32)
-    later = now[np.arange(len(now))]  # a copy
-    for view in later.array:
+    later, alone = (now[np.arange(len(now))] for _ in range(2))  # copies
+    for public in alone.array["public"]:
+        forget_hands(public)
+        public["hand_number"] = 0
+    for view in (*later.array, *alone.array):
         public, opponent = view["public"], 1 - int(view["player"])
         if public["history_length"] >= MIN_ACTIONS:
             remember_actions(public, opponent, public["memory"][opponent])
             public["hand_number"] += 1
-    for view, memory, all_hands in zip(now.array, now.memories(), later.memories(), strict=True):
+    memories = (views.memories() for views in (now, alone, later))
+    for view, memory, this_hand, all_hands in zip(now.array, *memories, strict=True):
         write_conduct(view, np.zeros(1, STATE), row)
         assert (row[:NUM_MEMORY] == memory).all()
+        assert (row[NUM_MEMORY : 2 * NUM_MEMORY] == this_hand).all()
         assert (row[2 * NUM_MEMORY :] == all_hands).all()
 
 
@@ -72,20 +79,21 @@ def test_opponent_with_other_parameters_has_the_estimator_of_its_name():
 
 
 def test_each_model_has_its_own_shapes_and_plays_its_own_rollouts(monkeypatch):
-    monkeypatch.setattr(OpponentModels, "__call__", lambda self, view: np.full(len(MODELS), 1 / len(MODELS)))
+    counts = 1, 3, 5, 7
+    monkeypatch.setattr(OpponentModels, "__call__", lambda self, view: np.array(counts) / 16)
     bot, (state, view) = agents.make(QUICK), views_of_policy(1)[-1]
     hand = int(state["private"]["hand"][1 - int(view.array["player"][0])])
     models, players, random = bot.begin(view, np.random.default_rng(1)), [], np.random.default_rng(1)
-    for name, (model, worlds) in zip(MODELS, models, strict=True):
+    for name, count, (model, worlds) in zip(MODELS, counts, models, strict=True):
         rest, shapes = worlds.with_hand(hand), HandShapes(packaged_networks()[name])
-        assert (rest == Worlds(Belief(MODELS[name], shapes), view, 4, random).with_hand(hand)).all()
+        assert (rest == Worlds(Belief(MODELS[name], shapes), view, count, random).with_hand(hand)).all()
         assert model.belief.shapes(worlds.view, rest).tolist() == shapes(worlds.view, rest).tolist()
 
-    def gains(view, worlds, actions, rollout_players):
-        players.append(rollout_players.opponent)
-        return np.zeros((len(actions), len(worlds)))
+    def roll_out(self, games, player, turns):
+        players.extend([self.opponent] * (turns == 1))  # whole hands are played for the chances to win
+        return np.zeros(len(games))
 
-    monkeypatch.setattr(bot, "gains", gains)
+    monkeypatch.setattr(RolloutPlayers, "roll_out", roll_out)
     bot.gains_in_models(view, models, 16, bot.likeliest(view)[0])
     assert [player and player.name for player in players] == [None, None, "simple", "tonic"]
 
@@ -127,14 +135,17 @@ def test_network_of_another_size_is_refused():
     assert HandShapes(shapes)
     with pytest.raises(TensorFileError, match="train it again with python -m research train opponents"):
         HandShapes(opponents)
+    with pytest.raises(TensorFileError, match="3 inputs"):
+        HandShapes(shapes._replace(first=shapes.first[:3]))
     with pytest.raises(TensorFileError, match="2 outputs"):
         HandShapes(shapes._replace(last=np.zeros((len(shapes.last), 2), np.float32)))
 
 
-def test_shape_counts_what_the_opponent_declined_discarded_and_took():
+@pytest.mark.parametrize("rules", [Rules(), Rules(ranks=11)], ids=["52", "44"])
+def test_shape_counts_what_the_opponent_declined_discarded_and_took(rules):
     """The last five numbers, by sets of cards; those before them are the discards of the context."""
     last_discard, met = list(CONTEXT).index("last_discard"), np.zeros(5)
-    for state, view in views_of_policy(12):
+    for state, view in views_of_policy(12, rules):
         public, opponent = view.array["public"][0], 1 - int(view.array["player"][0])
         hand = int(state["private"]["hand"][opponent])
         worlds = Worlds(Belief(MODELS["simple"]), view, 1, np.random.default_rng(1))
@@ -157,7 +168,7 @@ def test_shape_counts_what_the_opponent_declined_discarded_and_took():
             len([card for card in loose if latest and points[card] > latest]),
         ]
         assert (4 * rows[0, NUM_HAND + 6 :]).tolist() == expected
-        unseen = cards.FULL_DECK & ~(hand | int(public["pile"]) | int(public["shown"][1 - opponent]))
+        unseen = rules.deck_mask & ~(hand | int(public["pile"]) | int(public["shown"][1 - opponent]))
         full, after = np.empty(NUM_FEATURES, np.float32), np.empty((52, 52), np.int64)
         write_hand(full, hand, 0, unseen, public["knock_limit"], after)
         assert rows[0, :NUM_HAND].tolist() == full[:NUM_HAND].tolist()
