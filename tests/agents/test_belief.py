@@ -168,6 +168,7 @@ def test_default_belief_is_that_of_an_opponent_like_policy():
 
 def test_chances_are_those_up_to_the_target():
     def lose(games: Games) -> None:
+        assert len(np.unique(games.state["hidden"]["deck"], axis=0)) == len(games), "each has its own deck"
         games.state["public"]["winner"], games.state["public"]["points"] = 1, 50
 
     assert len(chances_of_play(Rules(target_score=30), lambda games: None)) == 31

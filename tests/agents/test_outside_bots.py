@@ -67,6 +67,7 @@ def test_marjj_weighs_the_best_draws_or_takes_their_mean(unseen, best_draws, pla
         ("7H", "", "", 0),
         ("7H", "7C 7D", "", 14),  # held for certain
         ("7H", "7C", "7D", 0.25 * 14),
+        ("7H", "7D", "7C", 0.25 * 14),
         ("7H", "", "8H 9H", 0.25**2 * 17),
         ("7H", "6H 8H", "", 14),
         ("7H", "5H 8H", "", 0),  # no meld of three
@@ -96,6 +97,7 @@ def test_marjj_counts_the_points_that_the_opponent_may_save(card, shown, unseen,
         ("7H", "", "7C 7D 5H 6H 9H", -5 - 4),  # 8H is gone
         ("7H", "", "7C 7D 5H 9H", -10 - 4),  # 6H and 8H are gone: no run
         ("KH", "", "KC KD JH QH", -5 - 3 - 4),  # nothing is above a king
+        ("2H", "AH 3H", "2C 2D 4H", 20 - 3 - 4),  # an ace is below a two, and nothing below the ace
     ],
 )
 def test_marjj_adds_fixed_dangers_as_in_the_program(card, shown, unseen, danger):

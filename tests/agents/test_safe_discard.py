@@ -45,6 +45,8 @@ def test_points_of_a_knock_count_doubling_and_boxes():
 
     usual = points()
     assert usual % 1 != 0, "the mean over several hands"
+    found = choices(table, "safe-discard", estimator="uniform", caution=0, knock=True, knock_above=usual)
+    assert {"KS", "knock KS"} <= found, "each decision samples its own hands"
     game["public"]["points_double"] = True
     assert points() == pytest.approx(2 * usual)
     game["public"]["points_double"] = False
@@ -55,6 +57,8 @@ def test_points_of_a_knock_count_doubling_and_boxes():
     game["public"]["shown"][1] = mask("9C TC JC KC KH KD 5D 5S 5H JD")  # the whole hand, with 10 points too
     game["public"]["rules"]["undercut_bonus"] = 40
     assert points() == -1000 - 40
+    game["public"]["points_double"] = True
+    assert points() == -1000 - 2 * 40, "the box is not doubled"
     game["public"]["rules"]["undercut_on_tie"] = False
     assert points() == 1000
 

@@ -112,9 +112,11 @@ def test_gains_are_relative_to_the_first_action_in_the_same_worlds():
 
 
 def test_policys_choice_comes_first_and_illegal_actions_never():
-    bot, improved = SearchBot(tried=3), agents.make("policy")
+    bot, asks_all, improved = SearchBot(tried=3), SearchBot(tried=107), agents.make("policy")
     for _, view in views_of_policy(4):
         tried = bot.likeliest(view)[0]
+        likely = np.flatnonzero(improved.action_chances(view)[0] > search.MIN_PROBABILITY)
+        assert set(asks_all.likeliest(view)[0].tolist()) == {tried[0], *likely.tolist()}
         assert tried[0] == improved.act(view)[0]
         assert len(set(tried.tolist())) == len(tried) <= 3
         assert view.masks()[0][tried].all()

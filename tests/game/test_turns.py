@@ -87,6 +87,8 @@ def test_subclass_of_simple_uses_its_own_act():
     table = started(50)
     play_turns(table, Passive(), table.everyone)
     assert (table.state["public"]["history"][:, 0] == 106).all()
+    both = type("Both", (Passive,), {"act": Passive.act, "play_turns": SimpleBot.play_turns})
+    assert both.play_turns is SimpleBot.play_turns, "a class may have its own of both"
 
 
 @pytest.mark.parametrize("play", [play_turns, play_bot])

@@ -74,6 +74,7 @@ def test_files_of_bot_and_estimator_have_hashes():
         "estimators/data/suit_equivariant_simple.safetensors",
     }
     assert set(hash_files(agents.make("cfr-plus").files)) == {"agents/cfr/data/cfr_plus.npz"}
+    assert hash_files(agents.make("safe-discard").files) == hash_files(estimators.make("bayes").files)
     assert set(hash_files(estimators.make("ensemble").files)) == {
         f"estimators/data/{name}"
         for name in (

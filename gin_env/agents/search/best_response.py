@@ -63,7 +63,6 @@ class BestResponseBot(SearchBot):
         super().__init__(samples, turns=turns, opponent=bot, estimator=estimator)
         self.name = f"response to {bot}, {samples} worlds, turns={turns}, trust={trust:g}"
         self.bot = agents.make(bot)
-        self.belief = Belief(estimator)
         self.trust = check_number("trust", trust, 0, 1)
 
     def act(self, view: PlayerView) -> np.ndarray:

@@ -51,7 +51,7 @@ PAST = np.dtype(
 def read_past(public, private, player: int, past) -> None:
     """Fill a new `PAST` record, all zeros, from what the player knows."""
     opponent = 1 - player
-    shown = np.int64(0)  # cards that the opponent took from the pile and still holds
+    taken = np.int64(0)  # cards that the opponent took from the pile
     for mover, action, upcard in events(public):
         if mover == opponent:
             if is_discard(action):
@@ -63,14 +63,11 @@ def read_past(public, private, player: int, past) -> None:
             past.drawn += 1
             past.draws += mover == opponent
         elif mover == opponent and action == DRAW_UPCARD:
-            shown |= card_bit(upcard)
-        if mover == opponent and is_discard(action):
-            if shown & card_bit(upcard):
-                shown &= ~card_bit(upcard)
-            else:
-                past.discard[past.discards] = upcard
-                past.draws_before[past.discards] = past.draws
-                past.discards += 1
+            taken |= card_bit(upcard)
+        if mover == opponent and is_discard(action) and not taken & card_bit(upcard):
+            past.discard[past.discards] = upcard
+            past.draws_before[past.discards] = past.draws
+            past.discards += 1
     past.unseen = cards_unseen(public, private, player)
     past.missing = cards_missing(public, player)
 
