@@ -11,11 +11,12 @@ from hands_in_words import Table, ids, started
 
 from gin_env import PlayerView, agents, cards
 from gin_env.agents.safe_discard import deadwood_after_stock_draw, expected_knock_points, sample_hand
+from gin_env.estimators.base import Memoryless
 from gin_env.game.cards import NUM_CARDS, cards_of, parse
 from gin_env.matches.fixed_positions import fixed_views
 
 
-class Believes:
+class Believes(Memoryless):
     """An estimator that is certain of some cards and excludes all others."""
 
     name = "believes"
@@ -27,12 +28,6 @@ class Believes:
         estimates = np.zeros((len(view), NUM_CARDS), np.float32)
         estimates[:, self.held] = 1
         return estimates
-
-    def new_memory(self, count: int) -> np.ndarray:
-        return np.zeros(count)
-
-    def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
-        return self.estimate(view)
 
 
 def test_points_of_a_knock_count_doubling_and_boxes():
@@ -127,7 +122,9 @@ def test_draw_compares_the_upcard_with_the_mean_of_the_stock():
     table = facing("2C 3C 4C 6H 8H TD QD KS 9S 4S", "AD")
     assert choices(table, "simple") == choices(table, "safe-discard") == {"pass"}
     assert choices(table, "safe-discard", draw=True) == {"take"}
-    assert choices(table, "safe-discard", draw=True, draw_margin=20) == {"pass"}
+    king = Believes(cards.format(cards.FULL_DECK & ~mask("KD")))  # comes from the stock: 57 points, not 48
+    for margin, choice in ((9, "pass"), (8.9, "take")):
+        assert choices(table, "safe-discard", estimator=king, draw=True, draw_margin=margin) == {choice}
     meld = facing("2C 3C 4D 6H 8H TD QD KS 9S 4S", "4C")
     assert choices(meld, "safe-discard", draw=True, draw_margin=100) == {"take"}
 

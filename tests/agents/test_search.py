@@ -213,17 +213,14 @@ def noisy_gains(asked):
 )
 def test_no_round_starts_that_would_exceed_the_budget(monkeypatch, budget, worlds):
     """The clock advances only with rollouts, by a millisecond per world."""
-    bot, asked, rules = SearchBot(1024, budget_ms=budget, opponent="policy"), [], Rules(target_score=50)
+    bot, asked, known = SearchBot(1024, budget_ms=budget, opponent="policy"), [], []
+    rules, chances = Rules(target_score=50), bot.players._chances
     view = next(view for _, view in views_of_policy(5, rules) if len(bot.likeliest(view)[0]) > 1)
-
-    def clock() -> float:
-        assert list(bot.players._chances) == [rules], "the chances to win take none of the budget"
-        return sum(asked) / 1000
-
-    monkeypatch.setattr(search, "perf_counter", clock)
+    monkeypatch.setattr(search, "perf_counter", lambda: known.append([*chances]) or sum(asked) / 1000)
     monkeypatch.setattr(bot, "gains", noisy_gains(asked))
     assert bot.act(view) == bot.policy.act(view)
     assert asked == worlds
+    assert known[0] == [rules], "the chances to win take none of the budget"
 
 
 @pytest.mark.long
@@ -361,10 +358,9 @@ def test_value_of_a_position_is_that_of_the_network():
             games.state[0], games.done[0] = state, False
             (won,) = players.roll_out(games, player, 1)
             assert won == pytest.approx(float(value) / 2, abs=1e-5), "values are twice the change in chances"
-        legal = network.room.actions[:num_rows].copy()
         network.room.scores[:, :2] = 0
-        network.room.scores[0, 0] = -1
-        lowest = legal[(legal != NO_ACTION) & (legal != legal[0, 0])].min(initial=legal.max())
-        assert rollouts.likeliest_action(network.room, num_rows) == lowest, "of equal scores"
+        network.room.scores[0, 0] = -1  # all others are equal
+        others = network.room.actions[:num_rows].ravel()[1:]
+        assert rollouts.likeliest_action(network.room, num_rows) == others[others != NO_ACTION].min()
         knocks += int((actions[..., 1] != NO_ACTION).any())
     assert knocks > 3

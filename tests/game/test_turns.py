@@ -9,7 +9,7 @@ from played_positions import SMALL, same_records
 
 from gin_env import agents, play_match
 from gin_env.agents.simple import SimpleBot
-from gin_env.agents.turns import play_bot, play_seated, play_turns
+from gin_env.agents.turns import check_bot_actions, play_bot, play_seated, play_turns
 from gin_env.game.state import OVER
 
 pytestmark = pytest.mark.compiled
@@ -108,5 +108,7 @@ def test_seated_bots_play_their_own_games(play):
     assert table.state["public"]["history"][games, 0].tolist() == [106, 105, 106, 106, 105]
     assert [bot.tables for bot in bots] == [2, 3, 0]
     assert (table.state["public"]["history_length"][[0, 3, 6, 7, 9]] == 0).all()
-    play_seated(table, bots[1:2], np.zeros(1, np.intp), np.array([0]), play)
-    assert table.state["public"]["history"][0, 0] == 106
+    asked, one = [], (np.zeros(1, np.intp), np.array([0]))
+    play_seated(table, bots[1:2], *one, lambda *each: asked.append(each[1]) or play(*each))
+    assert (table.state["public"]["history"][0, 0], asked) == (106, bots[1:2])
+    assert check_bot_actions(bots[0], np.zeros(2, np.uint8), 2).dtype == np.int64
