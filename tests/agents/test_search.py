@@ -33,8 +33,6 @@ from gin_env.support import specs
 
 pytestmark = pytest.mark.compiled
 
-QUICK = "search:samples=16,turns=1"
-
 
 @pytest.mark.parametrize(
     ("episode", "needed"),
@@ -148,7 +146,7 @@ def test_choice_of_the_first_network_comes_second_if_improved(response):
 
 
 def test_threads_can_share_a_bot():
-    bot = agents.make(QUICK)
+    bot = agents.make("search:samples=16,turns=1")
 
     def play(seed):
         return play_match(bot, "simple", 4, seed, episode="hand").as_dict()
