@@ -178,11 +178,10 @@ def test_chances_are_those_up_to_the_target():
 
 def test_invalid_views_raise():
     table = started(2, seed=0)
-    with pytest.raises(ValueError, match="one view of a hand in progress"):
-        belief.sample(table.views(table.everyone), 5, np.random.default_rng(1))
+    over = table.views(np.array([0]))
+    over.array["public"]["phase"] = 4
+    for wrong in (table.views(table.everyone), over):
+        with pytest.raises(ValueError, match="one view of a hand in progress"):
+            belief.sample(wrong, 5, np.random.default_rng(1))
     with pytest.raises(ValueError, match="count"):
         belief.sample(table.views(np.array([0])), 0, np.random.default_rng(1))
-    view = table.views(np.array([0]))
-    view.array["public"]["phase"] = 4
-    with pytest.raises(ValueError, match="one view of a hand in progress"):
-        belief.sample(view, 5, np.random.default_rng(1))

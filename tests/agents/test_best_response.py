@@ -63,9 +63,8 @@ def test_likelihood_counts_the_acts_that_the_bot_would_not_do():
     values = chains.log_likelihoods()
     assert values == pytest.approx(np.full(len(values), np.log(MISTAKES / 2)))
     chains.bot = agents.make("random")
-    passed_or_not = np.log([MISTAKES / 2, 1 - MISTAKES + MISTAKES / 2])  # it passes at random
     first, second = (chains.log_likelihoods() for _ in range(2))
-    assert set(first.round(9)) == set(passed_or_not.round(9))
+    assert set(first.round(9)) == set(np.log([MISTAKES / 2, 1 - MISTAKES / 2]).round(9))  # passes at random
     assert (first != second).any(), "asked with new random numbers each time"
     for action in (PASS, DRAW_STOCK):
         games.play(games.everyone, np.array([action]))
@@ -157,9 +156,7 @@ def test_rollouts_last_for_the_given_turns(monkeypatch, turns):
     monkeypatch.setattr(RolloutPlayers, "roll_out", roll_out)
     for _, view in views_of_policy(1):
         bot.act(view)
-    assert asked - {(MAX_TURNS, "simple")} == {
-        (turns, "simple")
-    }  # whole hands are played for the value of points
+    assert asked - {(MAX_TURNS, "simple")} == {(turns, "simple")}, "whole hands are played for chances to win"
 
 
 def test_it_looks_at_no_hidden_card():
