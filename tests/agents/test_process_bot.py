@@ -186,7 +186,7 @@ def test_processes_that_a_program_starts_end_with_it(program, tmp_path, parent, 
 
 def test_program_inherits_a_small_environment(program, tmp_path, monkeypatch):
     path = tmp_path / "environment"
-    for name, value in {"PATH_KEY": "1", "AWS_KEY": "2", "LC_TIME": "C", "MY_PATH": "3"}.items():
+    for name, value in {"PATH_KEY": "1", "AWS_KEY": "2", "LC_TIME": "C", "MY_PATH": "3", "tmp": "."}.items():
         monkeypatch.setenv(name, value)
     code = f"open({str(path)!r}, 'w').write(json.dumps(dict(os.environ)))\ninput()"
     bot = ProcessBot(program(code))
@@ -195,7 +195,7 @@ def test_program_inherits_a_small_environment(program, tmp_path, monkeypatch):
     environment = json.loads(path.read_text())
     assert environment.keys() & {"PATH_KEY", "AWS_KEY", "MY_PATH"} == set()
     assert environment["PATH"] == os.environ["PATH"]
-    assert environment["LC_TIME"] == "C"
+    assert (environment["LC_TIME"], environment["tmp"]) == ("C", ".")
 
 
 @pytest.mark.parametrize(
@@ -248,10 +248,20 @@ def test_program_has_its_own_time_to_start(program, monkeypatch):
         ProcessBot(program("", ready="import time\ntime.sleep(60)\n"))
 
 
-def test_copy_has_the_time_limit_of_the_original(program):
+def test_copy_is_a_program_of_its_own_with_the_same_time_limit(program, monkeypatch):
     bot = ProcessBot(program("sys.stdin.read()"), seconds=3)
     twin = copy.deepcopy(bot)
     assert (twin.command, twin.seconds) == (bot.command, 3)
+    monkeypatch.setattr(bot, "_reply", lambda end: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        bot.act(VIEW)
+    assert bot._process.poll() is not None, "a late reply would be taken for the next one"
+
+
+def test_program_may_end_by_itself_with_a_last_message(program, capsys, monkeypatch):
+    monkeypatch.setattr("gin_env.agents.process.EXIT_SECONDS", 20.0)
+    ProcessBot(program("sys.stdin.read()\nsys.stderr.write('goodbye')")).close()
+    assert capsys.readouterr().err == "goodbye"
 
 
 def test_program_that_writes_messages_plays_where_none_can_be_shown(program, monkeypatch):

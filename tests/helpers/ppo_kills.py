@@ -36,14 +36,9 @@ LEARNING_EVENTS = [(Learner, "step"), (Learner, "loss")]
 def short(run: Path) -> PPOSettings:
     """Return the settings of a run of dozens of updates, each with an evaluation and a checkpoint."""
     return replace(
-        tiny(run),
-        total_timesteps=7000,
-        num_envs=8,
-        snapshot_every=3,
-        evaluate_every=0.0,
-        evaluation_games=2,
+        tiny(run), total_timesteps=7000, num_envs=8, snapshot_every=3, evaluate_every=0.0, evaluation_games=2,
         checkpoint_every=0.0,
-    )
+    )  # fmt: skip
 
 
 def session(settings: PPOSettings, *killed: object) -> int:

@@ -35,6 +35,8 @@ def held() -> np.ndarray:
 def test_true_hand_is_perfect_in_every_metric():
     perfect = dict.fromkeys(METRICS, 0) | {"minimum_top_largest": 10, "top_cards": 10}
     assert metrics_of(held()) == pytest.approx(perfect, abs=1e-6)
+    losses = [metrics_of(estimate)["log_loss"] for estimate in (held(), 1 - held())]
+    assert losses == pytest.approx([-math.log(1 - 1e-7), -math.log(1e-7)])
 
 
 def test_one_wrong_guess_has_the_worked_metrics():
@@ -80,13 +82,6 @@ def test_tied_estimates_are_ranked_at_random():
     assert np.mean(found) == pytest.approx(100 / 52, abs=0.15)
 
 
-@pytest.mark.compiled
-def test_estimates_of_a_wrong_shape_raise():
-    positions = collect_positions(["simple"], 2, 1)
-    with pytest.raises(ValueError, match="expected estimates of shape"):
-        measure(np.zeros((1, 52)), positions)
-
-
 @pytest.fixture(scope="module")
 def result() -> evaluation.Evaluation:
     return evaluate_estimators(["uniform", "omniscient"], hands=300, seed=1)
@@ -126,6 +121,8 @@ def test_bins_count_unknown_cards_by_their_estimates():
         ):
             expected[min(int(20 * estimate), 19)] += 1, estimate, truth
     assert (expected[:, 0] > 0).sum() > 10
+    with pytest.raises(ValueError, match="expected estimates of shape"):
+        measure(estimates[:, 1:], positions)
     np.testing.assert_allclose(evaluate_estimators(["nn"], 20, 2).bins[0], expected)
 
 
@@ -216,6 +213,9 @@ def test_evaluation_plays_its_bot_under_its_rules():
     found = evaluate_estimators(["uniform"], 50, 3, "random", rules=rules)
     assert (found.opponent, found.rules, len(found.counts)) == ("random", rules, 20)
     assert found.counts[19] > 40, "unlike simple, random rarely ends a hand"
+    assert "50 hands, random against itself under max_turns=20, seed 3\n" in found.summary()
+    own = evaluate_estimators(["uniform"], 2, 3, "hand_endings:Plain")
+    assert "2 hands, hand_endings:Plain against itself, seed 3\n" in own.summary()
 
 
 @pytest.mark.long
@@ -224,7 +224,11 @@ def test_csv_and_figures_are_written(result, tmp_path):
     result.save_csv(tmp_path / "result.csv")
     with (tmp_path / "result.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 2 * (result.counts > 0).sum()
+    turns, played = np.flatnonzero(result.counts).tolist(), ["simple", "300", "1"]
+    first = [[*played, name, str(n), str(result.counts[n])] for name in result.names for n in turns]
+    assert [list(row.values())[:6] for row in rows] == first
+    errors = result.standard_error("drift_area")[:, turns].ravel()
+    np.testing.assert_allclose([float(row["drift_area_error"]) for row in rows], errors, rtol=1e-5)
     means = result.mean("log_loss")[[0, 1], [1, -1]]
     assert [float(rows[place]["log_loss"]) for place in (0, -1)] == pytest.approx(means, rel=1e-5)
     files = draw_all(result, tmp_path / "figures")
@@ -253,9 +257,13 @@ def test_calibration_curve_rises_from_the_estimates_to_the_shares_held(result, t
 @pytest.mark.compiled
 def test_figure_shades_one_standard_error(result, tmp_path, monkeypatch):
     drawn = []
-    monkeypatch.setattr(evaluation.plots, "save_figure", lambda figure, path, **options: drawn.append(figure))
-    evaluation.draw_metric(result, "log_loss", tmp_path / "figure.png")
-    (axes,) = drawn[0].axes
+    monkeypatch.setattr(evaluation.plots, "save_figure", lambda *given, **more: drawn.append((*given, more)))
+    draw_all(result, tmp_path)
+    evaluation.draw_metric(result, "top_cards", tmp_path, origin="own")
+    labels = {path.name: figure.axes[0].get_ylabel() for figure, path, _ in drawn[:6]}
+    assert labels == {name: METRICS[metric] for metric, name in FIGURES.items()}
+    assert [more["origin"][:18] for *_, more in drawn[-3:]] == ["300 hands, seed 1,"] * 2 + ["own"]
+    (axes,) = drawn[5][0].axes
     mean, error = result.mean("log_loss"), result.standard_error("log_loss")
     for number, (line, shade) in enumerate(zip(axes.lines, axes.collections, strict=True)):
         turns = line.get_xdata().astype(int)

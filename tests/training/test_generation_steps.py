@@ -11,6 +11,7 @@ import pytest
 import torch
 from made_up_matches import made_up_match
 from played_positions import played, same_records
+from torch.nn.utils import parameters_to_vector
 
 from gin_env import PlayerView, agents
 from gin_env.agents import base
@@ -156,10 +157,32 @@ def test_each_epoch_fits_all_but_held_out_positions(monkeypatch):
         both.append(Experience(views, returns))
     before = fit.mean_losses(network, (both[0], both[1]), [np.arange(20)] * 2)
     seen: list[int] = []
-    orders, losses = set(), fit.losses
-    monkeypatch.setattr(fit, "losses", lambda *given: orders.add(tuple(given[3].tolist())) or losses(*given))
+    orders, chunks, gradients, rates = set(), [], [], []
+    losses, step, parameters = fit.losses, torch.optim.AdamW.step, list(network.parameters())
+
+    def record_losses(*given):
+        differences, means = losses(*given)
+        if differences.requires_grad:
+            orders.add(tuple(given[3].tolist()))
+            chunks.append(given[2].tolist())
+            total = differences.sum() + 0.3 * means.sum()
+            gradients.append(parameters_to_vector(torch.autograd.grad(total, parameters, retain_graph=True)))
+        return differences, means
+
+    def record_step(optimizer, closure=None):
+        mean = (gradients[-2] + gradients[-1]) / (len(chunks[-2]) + len(chunks[-1]))
+        error = parameters_to_vector([each.grad for each in parameters]) - mean * min(0.2 / mean.norm(), 1)
+        assert error.norm() < 0.05 * mean.norm()
+        rates.append(optimizer.param_groups[0]["lr"])
+        return step(optimizer, closure)
+
+    monkeypatch.setattr(fit, "losses", record_losses)
+    monkeypatch.setattr(torch.optim.AdamW, "step", record_step)
+    monkeypatch.setattr(fit, "LARGEST_STEP", 0.2)
     fit.fit(network, (both[0], both[1]), 6, seed=3, batch_size=10, learning_rate=0.02, progress=seen.append)
     assert len(orders) > 5, "suits are permuted in each batch"
+    assert chunks[:6] != chunks[6:12], "epochs have an order of their own"
+    assert 10 * max(rates[0], rates[-1]) < max(rates) == pytest.approx(0.02, rel=0.02), "in one cycle"
     assert sum(seen) == 6 * (19 + 19)
     assert len(seen) == 6 * 3, "38 positions are three batches of 10 and more"
     after = fit.mean_losses(network, (both[0], both[1]), [np.arange(20)] * 2)
@@ -225,10 +248,10 @@ def test_workers_play_what_their_tasks_say(tmp_path, monkeypatch):
     save_network(GenerationNetwork(4, 4), path, {})
     for name in ("play_match", "gather"):
         monkeypatch.setattr(loop, name, lambda *given: called.append(given))
-    loop.play_task((path, "tonic", 6, 5, "simple"))
+    loop.play_task((path, path, 6, 5, "simple"))
     loop.gather_part((path, {"tonic": 2.0, path: 0.5}, settings, 7, 3))
     (bot, opponent, *match), (learner, pool, *gathered) = called
-    assert (bot.knock, opponent.name, match) == ("simple", "tonic", [6, 5])
+    assert (bot.knock, opponent.knock, match) == ("simple", "simple", [6, 5])
     assert (learner.knock, pool[0].name, pool[1].knock) == ("simple", "tonic", "simple")
     assert gathered == [[2.0, 0.5], 30, 7, 3, settings.search]
 
@@ -388,7 +411,10 @@ def test_generations_continue_from_the_last_kept_one(tmp_path, monkeypatch):
         ("generation-2.safetensors", [first]),
         ("generation-3.safetensors", [first]),
     ]
-    assert load_network(tmp_path / first)[1].items() >= {"knock": "simple", "generation": 1}.items()
+    described = {"knock": "simple", "generation": 1, "settings": asdict(replace(SETTINGS, knock="simple"))}
+    provenance = load_network(tmp_path / first)[1]
+    assert provenance | described == provenance
+    assert [player["bot"] for player in provenance["players"]] == [*SETTINGS.pool]
     torch.manual_seed(SETTINGS.seed)
     assert trained_on[0][3] == float(next(GenerationNetwork().parameters()).sum().detach())
     assert [each[:3] for each in trained_on] == [(5, 4, 6), (10, 4, 7), (10, 4, 8)]
@@ -405,7 +431,10 @@ def test_generations_continue_from_the_last_kept_one(tmp_path, monkeypatch):
 
 def test_bot_in_a_file_has_its_name_and_knocks_as_in_its_training(tmp_path):
     network, path = GenerationNetwork(4, 4), tmp_path / "net.safetensors"
-    save_network(network, path, {"knock": "simple"})
+    save_network(network, path, {"knock": "simple", "seed": 3})
+    loaded, provenance = load_network(path)
+    assert provenance == {"knock": "simple", "seed": 3}
+    torch.testing.assert_close(loaded.state_dict(), network.state_dict(), rtol=0, atol=0)
     bot = GenerationBot(path)
     assert (bot.name, bot.files, bot.knock) == ("net", (path,), "simple")
     assert [agents.make(f"{path}{params}").knock for params in ("", ":knock=value")] == ["simple", "value"]

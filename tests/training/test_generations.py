@@ -12,7 +12,7 @@ import torch
 from played_positions import played
 
 from gin_env import PlayerView, agents, cards, play_match
-from gin_env.agents.generations.bot import GenerationBot, GenerationNetwork, load_network, save_network
+from gin_env.agents.generations.bot import GenerationBot, GenerationNetwork
 from gin_env.observations import candidates
 from gin_env.observations.observation import OBSERVATION_SIZE
 from gin_env.training.generations import loop
@@ -163,7 +163,9 @@ def test_program_says_when_no_generation_passes_the_gate(whole_run, tmp_path, ca
         entry["kept"] = False
     (folder / "history.json").write_text(json.dumps(history))
     loop.climb(loop.Options(folder, generations=2, workers=1, settings=TINY))
-    assert "none of the 2 after it has passed the gate" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert [line.split()[:2] for line in shown.splitlines()[1:4]] == [["0", "yes"], ["1", "no"], ["2", "no"]]
+    assert "none of the 2 after it has passed the gate" in shown
 
 
 @pytest.mark.long
@@ -171,8 +173,9 @@ def test_invalid_settings_fail_before_training(tmp_path):
     with pytest.raises(ValueError, match="seed must be"):
         next(loop.run(tmp_path / "large", 1, replace(TINY, seed=2**60)))
     assert not (tmp_path / "large").exists()
-    with pytest.raises(ValueError, match="unknown bot 'nobody'"):
-        next(loop.run(tmp_path / "new", 1, replace(TINY, pool={"nobody": 1.0})))
+    for other in ({"pool": {"nobody": 1.0}}, {"ancestor": "nobody"}):
+        with pytest.raises(ValueError, match="unknown bot 'nobody'"):
+            next(loop.run(tmp_path / f"new {[*other]}", 1, replace(TINY, **other)))
 
 
 # --- Files ----------------------------------------------------------------------------------------------
@@ -192,13 +195,3 @@ def test_bot_loads_weights_by_path_and_by_parameter(whole_run):
 def test_bundled_generation_beats_tonic():
     result = play_match("generation", "tonic", games=400, seed=0)
     assert result.interval[0] > 0.5
-
-
-def test_network_file_keeps_provenance(tmp_path):
-    path = tmp_path / "network.safetensors"
-    network = small_network()
-    save_network(network, path, {"command": "x", "seed": 3})
-    loaded, provenance = load_network(path)
-    assert provenance == {"command": "x", "seed": 3}
-    assert agents.make(str(path), knock="simple").knock == "simple"
-    torch.testing.assert_close(loaded.state_dict(), network.state_dict(), rtol=0, atol=0)

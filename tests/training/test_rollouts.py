@@ -121,7 +121,7 @@ class Deciding(Plain):
         return super().act(view)
 
 
-def test_positions_are_sampled_with_the_stop_share():
+def test_positions_are_sampled_with_the_stop_share(monkeypatch):
     learner, search = Deciding(), Search(0.0, exploration=0.0)
     assert [len(each.views) for each in gather(learner, [Plain()], [1.0], 24, 3, 0, search)] == [0, 0]
     search = Search(0.25, exploration=0.0, best_tried=1, others_tried=0, knocks_tried=0)
@@ -129,6 +129,11 @@ def test_positions_are_sampled_with_the_stop_share():
     assert not any((each.views["public"]["phase"] == STOCK_ONLY).any() for each in both), "nothing to decide"
     stopped = sum(map(len, both))
     assert stats.binomtest(stopped, learner.count, 0.25).pvalue > 0.001
+    tried = []
+    monkeypatch.setattr(rollouts, "try_candidates", lambda *given: tried.append(given))
+    gather(learner, [Plain()], [1.0], 24, 3, 0, Search(0.25, exploration=1.0))
+    assert all(players.learner is learner for _, _, players, *_ in tried), "it explores only on the way"
+    assert sum(len(state) for state, *_ in tried) != stopped
 
 
 @pytest.mark.parametrize(("best", "others"), [(1, 0), (2, 1), (3, 2), (0, 2), (8, 0), (2, 9)])
@@ -169,8 +174,10 @@ def test_learner_with_values_tries_its_best_discard_and_its_best_knock():
 def test_explorer_strays_to_any_legal_action_but_seldom_a_knock(share):
     play = played("simple")
     views = play.games().views(np.flatnonzero(play.states["public"]["phase"] != OVER))
-    explorer = rollouts._Explorer(Plain(), np.random.default_rng(1), share)
-    usual, masks, actions = Plain().act(views), views.masks(), explorer.act(views)
+    bot, usual, masks = Plain(), Plain().act(views), views.masks()
+    bot.act = lambda view: usual if view is views else Plain().act(view)  # an array of its own
+    explorer = rollouts._Explorer(bot, np.random.default_rng(1), share)
+    actions = explorer.act(views)
     assert masks[np.arange(len(views)), actions].all()
     strayed = (actions != usual).mean()
     assert strayed == 0 if share == 0 else 0.5 * share < strayed < share

@@ -96,9 +96,10 @@ def test_example_trains_like_the_package(tmp_path):
 
 def test_evaluation_games_are_recorded_by_the_rules_of_the_training(tmp_path):
     rules = "knock_limit=7,max_hands=1"
-    with PPORun(replace(tiny(tmp_path / "run"), record=True, rules=(rules,))) as run:
+    with PPORun(replace(tiny(tmp_path / "run"), record=True, rules=(rules, "straight"))) as run:
+        run.progress.decisions = 7
         run.evaluate(2)
-    games = list(records.read(tmp_path / "run" / "games-0.jsonl"))
+    games = list(records.read(tmp_path / "run" / "games-7.jsonl"))
     assert {game.rules for game in games} == {Rules.parse(rules)}
     names = [sorted(player.name for player in game.players) for game in games]
     assert names == [["policy", "simple"]] * 2 + [["policy", "random"]] * 2
@@ -120,6 +121,8 @@ def test_used_folder_is_refused_and_resuming_keeps_settings(tmp_path):
     settings = tiny(tmp_path / "run")
     with pytest.raises(FileNotFoundError, match="nothing to resume"):
         open_folder(replace(settings, resume=True))
+    settings.run.mkdir()
+    (settings.run / f".{CHECKPOINT}.01234567.partial").touch()  # killed before its first checkpoint
     PPORun(settings)
     with pytest.raises(ValueError, match="is not empty"):
         open_folder(settings)
@@ -133,6 +136,7 @@ def test_evaluations_are_played_by_the_network_that_is_saved(tmp_path):
     """The learner multiplies in bfloat16 where it can; a saved policy plays in float32."""
     with PPORun(replace(tiny(tmp_path), bfloat16=True, hidden=16)) as run:
         run.learn()
+        assert not run.learner.league.past[0].draws.use_bfloat16, "past selves play in float32 too"
         run.save_policy(tmp_path / "saved.safetensors")
         saved, bot = agents.make(str(tmp_path / "saved.safetensors")), run.bot()
     view = fixed_views(20)
@@ -143,13 +147,6 @@ def test_evaluations_are_played_by_the_network_that_is_saved(tmp_path):
     ("changed", "message"),
     [
         ({"bots_share": 0.6, "past_share": 0.5}, "at most 1"),
-        ({"total_timesteps": -1}, "total_timesteps must be from 0"),
-        ({"minutes": float("nan")}, "minutes must be from 0"),
-        ({"checkpoint_every": float("nan")}, "checkpoint_every must be from 0"),
-        ({"learning_rate": float("nan")}, "learning_rate must be from 0 to 1"),
-        ({"clip_coef": -1.0}, "clip_coef must be from 0"),
-        ({"preference": float("nan")}, "preference must be from 0"),
-        ({"hidden": 0}, "hidden must be from 1"),
         ({"workers": 33}, "workers must be from 1 to 32"),
         ({"device": "abacus"}, "this PyTorch has no device 'abacus'"),
         ({"total_timesteps": 0, "minutes": 0.0}, "must be more than 0"),
@@ -157,9 +154,8 @@ def test_evaluations_are_played_by_the_network_that_is_saved(tmp_path):
         ({"final_games": 9999}, "even number"),
         ({"evaluation_games": 0}, "even number"),
         ({"evaluate_against": ("simple", "tonci")}, "unknown bot 'tonci'"),
-        ({"num_minibatches": 0}, "num_minibatches must be from 1"),
-        ({"past_size": 0}, "past_size must be from 1 to 300"),
-        ({"snapshot_every": 0}, "snapshot_every must be from 1"),
+        ({"rules": ()}, "must name at least one"),
+        ({"rules": ("whist",)}, "unknown rules 'whist'"),
         ({"max_share": 1.5}, "max_share must be from 0 to 1"),
     ],
 )
@@ -167,6 +163,24 @@ def test_invalid_settings_fail_before_writing(tmp_path, changed, message):
     with pytest.raises(ValueError, match=message):
         PPORun(replace(tiny(tmp_path / "run"), **changed))
     assert not (tmp_path / "run").exists()
+
+
+def test_each_number_of_the_settings_is_checked(tmp_path):
+    for name, value in vars(tiny(tmp_path)).items():
+        for invalid in {int: (-1, 2**64 + 1), float: (-0.1, float("nan"))}.get(type(value), ()):
+            with pytest.raises(ValueError, match=rf"^({name}|games) must "):
+                replace(tiny(tmp_path), **{name: invalid}).check()
+
+
+def test_ctrl_c_ends_an_evaluation_and_a_second_one_the_program(tmp_path, monkeypatch):
+    with PPORun(tiny(tmp_path / "run")) as run:
+        for play in (lambda games: run.interrupt() or {}, lambda games: pytest.fail("interrupted before")):
+            monkeypatch.setattr(run, "_play_matches", play)
+            with pytest.raises(KeyboardInterrupt):
+                run.evaluate(2)
+        assert (run.progress.evaluations, run.evaluating) == ([], False)
+        with pytest.raises(SystemExit, match="130"):
+            run.interrupt()
 
 
 def test_diverged_training_ends_and_keeps_its_checkpoint(tmp_path):
@@ -181,28 +195,29 @@ def test_diverged_training_ends_and_keeps_its_checkpoint(tmp_path):
     assert (tmp_path / "run" / CHECKPOINT).read_bytes() == before
 
 
-def test_command_that_resumes_keeps_what_a_checkpoint_does_not(tmp_path):
+def test_command_that_resumes_names_programs_and_what_is_not_stored(tmp_path):
     settings = replace(tiny(tmp_path / "a run"), workers=8, device="cuda", record=True)
     folder = shlex.quote(str(tmp_path / "a run"))
     expected = f"gin-rummy train --run {folder} --resume --record --device cuda --workers 8"
     assert settings.resume_command() == expected
     assert replace(settings, workers=2, device="cpu", record=False).resume_command().endswith(" --resume")
-
-
-def test_command_that_resumes_names_programs_again(tmp_path):
     settings = replace(tiny(tmp_path), workers=2, bots=("simple", "process:./my bot"))
     assert settings.resume_command().endswith(" --resume --bots simple 'process:./my bot'")
+    settings = replace(settings, bots=("simple",), evaluate_against=("process:./my-bot",))
+    command = f"ppo.py --run {tmp_path} --resume --evaluate-against process:./my-bot"
+    assert settings.resume_command("ppo.py") == command
 
 
 def test_run_follows_its_settings_and_says_so(tmp_path, monkeypatch):
     settings = replace(
         tiny(tmp_path), match_reward=False, rules=("eaai", "oklahoma"), snapshot_every=2, past_size=99,
         evaluate_every=0.0, evaluation_games=4, final_games=6,
+        evaluate_against=("simple:knock_at=4", "random"),
     )  # fmt: skip
-    left, learned, games, logged = [], [0], [], set()
+    left, learned, games, logged, origins = [], [0], [], set(), []
     match = play_match("simple", "random", 2, 1, episode="hand")
     monkeypatch.setattr(ppo, "play_match", lambda *given, **_: games.append(given[2:4]) or match)
-    monkeypatch.setattr(ppo, "draw_learning_curve", lambda *_: None)
+    monkeypatch.setattr(ppo, "draw_learning_curve", lambda *given: origins.append(given[3]))
     with PPORun(settings) as run:
         update = run.learner.update
         monkeypatch.setattr(run.learner, "update", lambda share: left.append(share) or update(share))
@@ -210,20 +225,26 @@ def test_run_follows_its_settings_and_says_so(tmp_path, monkeypatch):
         while run.share < 1:
             run.end_update(run.learn())
             learned.append(run.progress.decisions)
+        _, (_, stored) = open_folder(replace(settings, resume=True))
+        assert len(stored["progress"]["evaluations"]) == len(left) - 1, "saved with each evaluation"
         run.finish()
+        assert f"4 games an evaluation, 6 at the end, seed {settings.seed}," in origins[-1]
         assert run.next_checkpoint > 1e8
         assert left == pytest.approx([1 - each / 3000 for each in learned[:-1]])
         assert len(run.learner.league.past) == run.progress.updates // 2
         decks = settings.seed + OTHER_DECKS
         assert games == [(4, decks)] * 2 * (len(left) - 1) + [(6, decks)] * 2
         assert {("losses/value", at) for at in learned[1:]} < logged
-        assert ("hands_lost/simple", learned[-1]) in logged
+        tags = "hands_lost/simple", "evaluation/games_simple knock_at=4"
+        assert {(tag, learned[-1]) for tag in tags} < logged
         rows = list(csv.DictReader((tmp_path / EVALUATIONS).read_text().splitlines()))
         assert [int(row["decisions"]) for row in rows] == learned[1:]
         for end, rate in (("", match.win_rate), ("_low", match.interval[0]), ("_high", match.interval[1])):
             assert float(rows[-1][f"games_random{end}"]) == pytest.approx(rate, abs=1e-4)
         _, described = FORMAT.read_tensors(tmp_path / POLICY)
-        assert (described["provenance"]["decisions"], described["match_values"]) == (learned[-1], False)
+        origin = described["provenance"]
+        assert (origin["decisions"], described["match_values"]) == (learned[-1], False)
+        assert (PPOSettings.from_json(origin["settings"]), origin["torch"]) == (settings, torch.__version__)
         assert len(described["rules"]) == 2
         run.end_update({})
         assert not run.progress.finished
@@ -310,7 +331,7 @@ def test_run_killed_before_it_published_publishes_when_resumed(tmp_path, monkeyp
 
 def test_command_of_a_run_quotes_its_arguments(tmp_path):
     bots = ("process:python3 my bot.py", "simple")
-    settings = PPOSettings(tmp_path, bots=bots, seed=3, memory=True, match_reward=False)
+    settings = PPOSettings(tmp_path, bots=bots, seed=3, memory=True, match_reward=False, resume=True)
     expected = "--seed 3 --bots 'process:python3 my bot.py' simple --memory --no-match-reward"
     assert settings.command() == f"gin-rummy train {expected}"
 
@@ -324,8 +345,9 @@ def test_checkpoint_cannot_start_an_unnamed_program(tmp_path, name):
     CHECKPOINT_FORMAT.write_tensors(path, {"a": torch.zeros(1)}, metadata)
     with pytest.raises(ValueError, match=f"names '{command}', which runs other code: pass it again"):
         stored_settings(tmp_path)
-    resumed, _ = open_folder(stored_settings(tmp_path, [command]))
-    assert getattr(resumed, name) == (command,)
+    again = ["--run", str(tmp_path), "--resume", f"--{name.replace('_', '-')}", command]
+    for given in (stored_settings(tmp_path, [command]), read_command("train", None, again)):
+        assert getattr(open_folder(given)[0], name) == (command,)
 
 
 def test_narrow_layers_multiply_in_float32(tmp_path):
@@ -336,7 +358,7 @@ def test_narrow_layers_multiply_in_float32(tmp_path):
             assert run.learner.network.discards.use_bfloat16 == expected
 
 
-def test_minutes_of_training_leave_out_evaluations_and_compiling(tmp_path, monkeypatch):
+def test_minutes_of_training_leave_out_evaluations_and_compiling(tmp_path, monkeypatch, capsys):
     now = [1000.0]
     monkeypatch.setattr("gin_env.training.ppo.time.monotonic", lambda: now[0])
 
@@ -346,6 +368,7 @@ def test_minutes_of_training_leave_out_evaluations_and_compiling(tmp_path, monke
 
     timed = replace(tiny(tmp_path / "run"), total_timesteps=0, minutes=4.0, checkpoint_every=0.5)
     with PPORun(timed) as run:
+        assert run.progress.next_evaluation == timed.evaluate_every
         monkeypatch.setattr(run.learner, "collect", lambda: pass_time(60, None))
         monkeypatch.setattr(run.learner, "update", lambda left: (10, {}))
         row = {"minutes": 1.0, "decisions": 0}
@@ -360,6 +383,7 @@ def test_minutes_of_training_leave_out_evaluations_and_compiling(tmp_path, monke
         assert run.progress.next_evaluation == pytest.approx(1 + run.settings.evaluate_every)
         run.save()
     with PPORun(replace(run.settings, resume=True)) as resumed:
+        assert "3.0 of learning" in capsys.readouterr().out
         monkeypatch.setattr(resumed.learner, "collect", lambda: pass_time(60, None))
         monkeypatch.setattr(resumed.learner, "update", lambda left: (10, {}))
         resumed.end_update(resumed.learn())
@@ -415,15 +439,13 @@ def test_train_command_climbs_with_its_options(tmp_path, monkeypatch):
     assert (options.folder, options.generations, options.settings.hands) == (tmp_path, 3, 50)
 
 
-def test_run_says_beforehand_how_long_it_takes(tmp_path):
+def test_run_says_beforehand_how_long_it_takes_and_what_it_uses(tmp_path, monkeypatch, capsys):
     settings = PPOSettings(tmp_path, minutes=3, evaluate_against=("simple", "random", "tonic"))
     assert settings.plan(2.2).startswith("about 1.1 minutes: 0.8 of learning")
-    assert "3,000 at the end" in settings.plan()
+    assert "(1,000 games every 2 minutes, 3,000 at the end)" in settings.plan()
+    assert replace(settings, evaluate_every=0.0).plan(9.0).startswith("about 0.3 minutes: 0.0 of learning")
     decisions = PPOSettings(tmp_path, total_timesteps=5000, final_games=40)
     assert decisions.plan() == "until 5,000 decisions are learned, then 80 games"
-
-
-def test_run_says_beforehand_what_it_uses(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("gin_env.training.settings.usable_cores", lambda: 7)
     settings = PPOSettings(tmp_path / "run", workers=1, num_envs=512, bfloat16=False)
     assert settings.uses() == "1 process for 512 games, with 7 cores to use; networks on cpu in float32"
