@@ -134,6 +134,8 @@ def test_name_of_code_runs_nothing_unless_allowed(code, spelling, folder):
     for call in (agents.make, agents.resolve, describe_bot):
         with pytest.raises(ValueError, match=rf"{CODE[code]}: .* pass programs=True"):
             call(name)
+    with pytest.raises(TypeError, match="programs must be True or False, not 1"):
+        agents.make(name, programs=1)
     assert not (folder / "imported").exists()
 
 

@@ -287,14 +287,13 @@ def test_command_prints_a_summary_and_writes_csv(tmp_path, monkeypatch, capsys):
     assert "omniscient" in estimators.names()
 
 
-def test_estimators_need_different_names():
+def test_invalid_evaluations_are_refused():
     with pytest.raises(ValueError, match="at least one estimator is needed"):
         evaluate_estimators([])
     with pytest.raises(ValueError, match="have different names, not uniform, uniform"):
         evaluate_estimators(["uniform", "uniform"])
-
-
-@pytest.mark.parametrize("share", [0, -0.5, 1.5, float("nan")])
-def test_share_of_positions_out_of_range_is_refused(share):
-    with pytest.raises(ValueError, match=f"share must be above 0 and at most 1, not {share}"):
-        collect_positions(["simple"], 2, 1, share)
+    with pytest.raises(ValueError, match="hands must be positive, not 0"):
+        evaluate_estimators(["uniform"], 0)
+    for share in (0, -0.5, 1.5, float("nan")):
+        with pytest.raises(ValueError, match=f"share must be above 0 and at most 1, not {share}"):
+            collect_positions(["simple"], 2, 1, share)

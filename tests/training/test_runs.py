@@ -204,11 +204,10 @@ def test_command_that_resumes_names_programs_and_what_is_not_stored(tmp_path):
     settings = replace(tiny(tmp_path), workers=2, bots=("simple", "process:./my bot"))
     assert settings.resume_command().endswith(" --resume --bots simple 'process:./my bot'")
     settings = replace(settings, bots=("simple",), evaluate_against=("process:./my-bot",))
-    command = f"ppo.py --run {tmp_path} --resume --evaluate-against process:./my-bot"
-    assert settings.resume_command("ppo.py") == command
+    assert settings.resume_command("x") == f"x --run {tmp_path} --resume --evaluate-against process:./my-bot"
 
 
-def test_run_follows_its_settings_and_says_so(tmp_path, monkeypatch):
+def test_run_follows_its_settings_and_says_so(tmp_path, monkeypatch, capsys):
     settings = replace(
         tiny(tmp_path), match_reward=False, rules=("eaai", "oklahoma"), snapshot_every=2, past_size=99,
         evaluate_every=0.0, evaluation_games=4, final_games=6,
@@ -248,6 +247,8 @@ def test_run_follows_its_settings_and_says_so(tmp_path, monkeypatch):
         assert len(described["rules"]) == 2
         run.end_update({})
         assert not run.progress.finished
+    run.announce()
+    assert f"gin-rummy benchmark {shlex.quote(str(tmp_path / POLICY))}\n" in capsys.readouterr().out
 
 
 def test_learning_curve_shows_rates_and_intervals_by_minute(tmp_path, monkeypatch):
@@ -440,9 +441,9 @@ def test_train_command_climbs_with_its_options(tmp_path, monkeypatch):
 
 
 def test_run_says_beforehand_how_long_it_takes_and_what_it_uses(tmp_path, monkeypatch, capsys):
-    settings = PPOSettings(tmp_path, minutes=3, evaluate_against=("simple", "random", "tonic"))
+    settings = PPOSettings(tmp_path, minutes=3, evaluation_games=500, evaluate_against=("simple",) * 3)
     assert settings.plan(2.2).startswith("about 1.1 minutes: 0.8 of learning")
-    assert "(1,000 games every 2 minutes, 3,000 at the end)" in settings.plan()
+    assert "(500 games every 2 minutes, 3,000 at the end)" in settings.plan()
     assert replace(settings, evaluate_every=0.0).plan(9.0).startswith("about 0.3 minutes: 0.0 of learning")
     decisions = PPOSettings(tmp_path, total_timesteps=5000, final_games=40)
     assert decisions.plan() == "until 5,000 decisions are learned, then 80 games"
