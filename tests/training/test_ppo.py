@@ -321,7 +321,7 @@ def test_league_favours_winning_opponents_up_to_a_limit():
 
 
 def test_earlier_results_fade(tmp_path):
-    learner = Learner(replace(tiny(tmp_path), num_steps=0, max_share=0.4))
+    learner = Learner(replace(tiny(tmp_path), num_steps=0, max_share=0.4, bots=("simple", "random")))
     learner.new_hand_points[0, 30], learner.league.new_results[1] = 4, (10, 4, 30)
     before = learner.win_chances.copy()
     for _ in range(2):

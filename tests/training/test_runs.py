@@ -209,8 +209,8 @@ def test_command_that_resumes_names_programs_and_what_is_not_stored(tmp_path):
 
 def test_run_follows_its_settings_and_says_so(tmp_path, monkeypatch, capsys):
     settings = replace(
-        tiny(tmp_path), match_reward=False, rules=("eaai", "oklahoma"), snapshot_every=2, past_size=99,
-        evaluate_every=0.0, evaluation_games=4, final_games=6,
+        tiny(tmp_path / "a run"), match_reward=False, rules=("eaai", "oklahoma"), snapshot_every=2,
+        past_size=99, evaluate_every=0.0, evaluation_games=4, final_games=6,
         evaluate_against=("simple:knock_at=4", "random"),
     )  # fmt: skip
     left, learned, games, logged, origins = [], [0], [], set(), []
@@ -236,11 +236,11 @@ def test_run_follows_its_settings_and_says_so(tmp_path, monkeypatch, capsys):
         assert {("losses/value", at) for at in learned[1:]} < logged
         tags = "hands_lost/simple", "evaluation/games_simple knock_at=4"
         assert {(tag, learned[-1]) for tag in tags} < logged
-        rows = list(csv.DictReader((tmp_path / EVALUATIONS).read_text().splitlines()))
+        rows = list(csv.DictReader((settings.run / EVALUATIONS).read_text().splitlines()))
         assert [int(row["decisions"]) for row in rows] == learned[1:]
         for end, rate in (("", match.win_rate), ("_low", match.interval[0]), ("_high", match.interval[1])):
             assert float(rows[-1][f"games_random{end}"]) == pytest.approx(rate, abs=1e-4)
-        _, described = FORMAT.read_tensors(tmp_path / POLICY)
+        _, described = FORMAT.read_tensors(settings.run / POLICY)
         origin = described["provenance"]
         assert (origin["decisions"], described["match_values"]) == (learned[-1], False)
         assert (PPOSettings.from_json(origin["settings"]), origin["torch"]) == (settings, torch.__version__)
@@ -248,7 +248,7 @@ def test_run_follows_its_settings_and_says_so(tmp_path, monkeypatch, capsys):
         run.end_update({})
         assert not run.progress.finished
     run.announce()
-    assert f"gin-rummy benchmark {shlex.quote(str(tmp_path / POLICY))}\n" in capsys.readouterr().out
+    assert f"gin-rummy benchmark {shlex.quote(str(settings.run / POLICY))}\n" in capsys.readouterr().out
 
 
 def test_learning_curve_shows_rates_and_intervals_by_minute(tmp_path, monkeypatch):
