@@ -115,10 +115,8 @@ def test_no_estimate_is_certain():
     view = positions(Rules(), 1)[1][0]
     likely = np.flatnonzero(known_cards(view)[1][0])[:10]
     estimate = np.isin(np.arange(52), likely).astype(float)
-    worlds, other = (
-        Worlds(Belief("uniform"), view, 1000, np.random.default_rng(1), estimate),
-        1 - int(view.array["player"][0]),
-    )
+    worlds = Worlds(Belief("uniform"), view, 1000, np.random.default_rng(1), estimate)
+    other = 1 - int(view.array["player"][0])
     view.array["player"] = other  # the caller's own array
     hands = worlds.draw(4)["private"]["hand"][:, other]
     held = [(hand & cards.mask_of(likely.tolist())).bit_count() for hand in hands.tolist()]

@@ -243,19 +243,19 @@ def test_hand_reward_is_the_change_in_win_chance_or_the_points(tmp_path):
     learner = new_learner(tmp_path)
     chances = learner.win_chances[0]
     chances[:100, :100] = np.linspace(0.1, 0.9, 10_000).reshape(100, 100)  # all scores differ
-    results = np.array([30, -30, -12, 0])  # points of player 0, or of player 1 where negative
+    results = np.array([30, -30, -53, 0])  # points of player 0, or of player 1 where negative
     scores = np.array([[100, 60], [70, 90], [95, 107], [50, 50]])  # after these results
     learner.games.rewards[:4] = results / 100
     learner.games.state["public"]["scores"][:4] = scores
     learner.opponent[:4] = [SELF, 0, 0, 0]
     learner.league.results[:] = learner.league.new_results[:] = 0
     paid = learner.end_hands(np.arange(4))
-    before = [chances[70, 60], chances[70, 60], chances[95, 95], chances[50, 50]]
+    before = [chances[70, 60], chances[70, 60], chances[95, 54], chances[50, 50]]
     after = [1, chances[70, 90], 0, chances[50, 50]]
     np.testing.assert_allclose(paid, 2 * (np.array(after) - before), rtol=1e-6)
     # Columns: hands, hands lost, points. Rows: against itself and against the league's only bot.
-    np.testing.assert_allclose(learner.league.new_results[:2], [[1, 0, 30], [3, 2, -42]], rtol=1e-6)
-    assert [learner.new_hand_points[0, points] for points in (0, 12, 30)] == [1, 1, 2]
+    np.testing.assert_allclose(learner.league.new_results[:2], [[1, 0, 30], [3, 2, -83]], rtol=1e-6)
+    assert [learner.new_hand_points[0, points] for points in (0, 53, 30)] == [1, 1, 2]
     learner.settings.match_reward = False
     np.testing.assert_allclose(learner.end_hands(np.arange(4)), results / 100, rtol=1e-6)
 
