@@ -46,6 +46,7 @@ def run(*arguments):
     return result.output
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     ("player", "illegal", "replaced"), [("last", 0, False), ("talker", 0, False), ("silent", 2, True)]
 )
@@ -82,6 +83,7 @@ def test_match_command_counts_answers_and_records_games(url, tmp_path):
     assert len(answers.read_text().splitlines()) == decisions + illegal
 
 
+@pytest.mark.compiled
 def test_repeated_match_asks_no_question_twice(url, tmp_path, monkeypatch):
     answers = tmp_path / "answers.jsonl"
     command = [f"chat:hasty@{url},answers={answers}", "simple", "--games", 2, "--hands", "--seed", 1]
@@ -93,6 +95,7 @@ def test_repeated_match_asks_no_question_twice(url, tmp_path, monkeypatch):
     assert run(*command) == expected
 
 
+@pytest.mark.compiled
 def test_models_share_a_file_but_no_answers(url, tmp_path):
     for model in ("last", "silent"):  # "silent" never answers with an action
         bot = chat.ChatBot(model, url, attempts=1, answers=tmp_path / "answers.jsonl")

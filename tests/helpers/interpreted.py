@@ -1,4 +1,4 @@
-"""A pytest plugin, ``pytest -p interpreted`` with tests/support on the path: kernels as plain functions.
+"""A pytest plugin, ``pytest -p interpreted`` with tests/helpers on the path: kernels as plain functions.
 
 Coverage tools see nothing inside compiled code. Tests that play thousands of hands take too long this way.
 
@@ -9,13 +9,14 @@ so only for `np.record`, and warns. The wrapper corrects only this, at the outer
 from __future__ import annotations
 
 import functools
+import threading
 from typing import Any
 
 import numba
 import numpy as np
 
-_running: list[str] = []
-"""The outermost kernel, while it runs: what it calls need not be wrapped again."""
+_threads = threading.local()
+"""Whether a kernel runs in this thread: what it calls need not be wrapped again."""
 
 
 def _as_records(value: Any) -> Any:
@@ -40,14 +41,14 @@ def interpreted(function: Any = None, **_: Any) -> Any:
 
     @functools.wraps(function)
     def call(*arguments: Any) -> Any:
-        if _running:
+        if getattr(_threads, "running", False):
             return function(*arguments)
-        _running.append(function.__name__)
+        _threads.running = True
         try:
             with np.errstate(over="ignore"):
                 return function(*map(_as_records, arguments))
         finally:
-            _running.clear()
+            _threads.running = False
 
     call.py_func = function
     return call

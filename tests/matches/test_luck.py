@@ -169,6 +169,7 @@ def test_luck_has_mean_zero(rules):
         assert total.std() > 0
 
 
+@pytest.mark.compiled
 def test_luck_explains_results():
     result = play_match("policy-1", "tonic", 400, seed=6, episode="hand", luck=True)
     assert result.lead_without_luck().saved > 0.2  # 0.35 to 0.4 in long matches

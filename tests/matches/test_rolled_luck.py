@@ -63,6 +63,7 @@ def test_stock_has_the_same_order_for_all_cards_of_a_draw(rules):
         assert (np.diff(numbers[index][deck[first:size]]) > 0).all()
 
 
+@pytest.mark.compiled
 def test_luck_of_all_cards_that_could_have_been_drawn_adds_up_to_0():
     """Whatever card was drawn, the others are the same, and so are the orders of the stock."""
     odds = odds_of(packaged_value(), Rules(), whole_game=True)
@@ -75,6 +76,7 @@ def test_luck_of_all_cards_that_could_have_been_drawn_adds_up_to_0():
     assert luck_by_rollouts(all_cards[5:7], Rules(), odds) == pytest.approx(found[5:7])
 
 
+@pytest.mark.compiled
 def test_match_with_rollouts_has_the_same_games_and_one_more_measure(monkeypatch):
     monkeypatch.setattr(rolled_luck, "ROLLOUTS", 2)
     plain = play_match("simple", "tonic", 8, seed=5, episode="hand", luck=True)
@@ -88,6 +90,7 @@ def test_match_with_rollouts_has_the_same_games_and_one_more_measure(monkeypatch
     assert (swapped == -rolled.luck["points"][:, ROLLED][:, ::-1]).all()
 
 
+@pytest.mark.compiled
 def test_slow_bots_have_rollouts_by_default(monkeypatch):
     monkeypatch.setattr(rolled_luck, "ROLLOUTS", 1)
     bot = agents.make("simple")

@@ -373,6 +373,7 @@ def test_run_keeps_its_settings(tmp_path):
         loop.open_run(folder, None)
 
 
+@pytest.mark.compiled
 def test_generations_continue_from_the_last_kept_one(tmp_path, monkeypatch):
     """With stubbed matches, generation 1 improves on the ancestor; generations 2 and 3 do not."""
     rates = iter([50, 60, 55, 58])

@@ -202,11 +202,11 @@ def choose_actions(view: PlayerView, values_of: Rate, unmelded_only: bool) -> np
 @kernel
 def _write_draws(views, actions):
     """Write the draws, and -1 for views that must discard; return the maximum number of their discards."""
-    most = 0
+    most = np.int64(0)
     for index, view in enumerate(views):
         if view.public.phase == DISCARD:
             actions[index] = -1
-            most += view.public.rules.hand_size + 1
+            most += np.int64(view.public.rules.hand_size) + 1
         else:
             actions[index] = simple_draw(view.public, view.private)
     return most
