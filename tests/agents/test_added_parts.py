@@ -22,8 +22,6 @@ from gin_env.support.tensor_files import NetworkFormat, TensorFileError
 GENERATION = FOLDERS["agents"] / "generations" / "data" / "generation.safetensors"
 SMALL = {"observation": [["turn", 1], ["hand", 52], ["upcard", 52]]}
 """Parts that a small policy reads, in a different order."""
-
-
 READERS = {
     "row": "row_first.weight",
     "context": "table_first.weight",

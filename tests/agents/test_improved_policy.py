@@ -162,11 +162,12 @@ def test_best_gain_plus_margin_is_played(views):
     tried = Tried.of(bot.policy.action_chances(discards, exact=True))
     assert 0 < close.mean() < 1
     assert (bot.tried(discards).log_chances[close] == tried.log_chances[close]).all()
-    for bot.margin, changed in ((0.5, None), (0.9 * CLOSE, "network"), (0.9 * CLOSE, "_exact")):
-        for weights in getattr(bot.predictor, changed).gains.parameters() if changed else ():
+    without_gains = [], [bot.predictor.network], [bot.predictor.network, bot.predictor._exact]
+    for margin, networks in zip((0.5, 0.9 * CLOSE, 0.9 * CLOSE), without_gains, strict=True):
+        for weights in [each for network in networks for each in network.gains.parameters()]:
             torch.nn.init.zeros_(weights)
-        gains = bot.predictor(discards, tried, exact=True)
-        gains[:, 0] += bot.margin
+        bot.margin, gains = margin, bot.predictor(discards, tried, exact=True)
+        gains[:, 0] += margin
         assert (bot.act(discards) == tried.actions[np.arange(len(discards)), gains.argmax(axis=1)]).all()
 
 

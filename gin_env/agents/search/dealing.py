@@ -56,6 +56,10 @@ def read_past(public, private, player: int, past) -> None:
         if mover == opponent:
             if is_discard(action):
                 past.discard_decisions += 1
+                if not taken & card_bit(upcard):
+                    past.discard[past.discards] = upcard
+                    past.draws_before[past.discards] = past.draws
+                    past.discards += 1
             else:
                 past.draw_decisions += 1
         if action == DRAW_STOCK:
@@ -64,10 +68,6 @@ def read_past(public, private, player: int, past) -> None:
             past.draws += mover == opponent
         elif mover == opponent and action == DRAW_UPCARD:
             taken |= card_bit(upcard)
-        if mover == opponent and is_discard(action) and not taken & card_bit(upcard):
-            past.discard[past.discards] = upcard
-            past.draws_before[past.discards] = past.draws
-            past.discards += 1
     past.unseen = cards_unseen(public, private, player)
     past.missing = cards_missing(public, player)
 
