@@ -62,12 +62,12 @@ def read_past(public, private, player: int, past) -> None:
                     past.discards += 1
             else:
                 past.draw_decisions += 1
+                past.draws += action == DRAW_STOCK
+                if action == DRAW_UPCARD:
+                    taken |= card_bit(upcard)
         if action == DRAW_STOCK:
             past.drawer[past.drawn] = mover
             past.drawn += 1
-            past.draws += mover == opponent
-        elif mover == opponent and action == DRAW_UPCARD:
-            taken |= card_bit(upcard)
     past.unseen = cards_unseen(public, private, player)
     past.missing = cards_missing(public, player)
 
